@@ -31,7 +31,8 @@ export const pagesBelow =
       getParentRoute: () => root,
       path,
       component: lazyRouteComponent(load, name) as RouteComponent,
-      validateSearch: knows<Filters>(filters?.split(" ") ?? []),
+      // Every list with pages knows the size of its pages.
+      validateSearch: knows<Filters>(filters?.replace("cursor", "cursor limit").split(" ") ?? []),
     });
 
 export const routerOptions = {

@@ -3,10 +3,10 @@ import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import { Answer } from "../parts/answer.tsx";
 import { optionsOf } from "../parts/fields.tsx";
-import { Listing, type Paged, useList } from "../parts/listing.tsx";
-import { Curl, Filters, TimeFilter, useFilters } from "../parts/lists.tsx";
+import { type FilterFields, timeRange, useFilters } from "../parts/lists.tsx";
 import type { Columns } from "../parts/page.tsx";
 import parts from "../parts/parts.module.css";
+import { type ListQuery, type Paged, ResourceList } from "../parts/resource-list.tsx";
 import { SourceLink } from "./links.tsx";
 import { sourceNamesQuery } from "./sources.ts";
 
@@ -15,42 +15,32 @@ interface SourceListProps<Row> {
   /** Last part of the list's address, below the source. */
   readonly name: "received" | "rejections";
   readonly label: string;
-  readonly read: (params: { readonly path: { readonly id: string }; readonly query: object }) => Promise<Paged<Row>>;
+  readonly noun: string;
+  readonly read: (params: { readonly path: { readonly id: string }; readonly query: ListQuery }) => Promise<Paged<Row>>;
   /** Filters of this list alone, between the source and the times. */
-  readonly filters: ReactNode;
+  readonly filters: FilterFields;
   /** Ways to what belongs to it, after the source itself. */
   readonly links: ReactNode;
-  readonly empty: (isFiltered: boolean) => string;
+  readonly empty: string;
   readonly columns: Columns<Row>;
 }
 
 /** Lists what came to one source, newest first. */
-export function SourceList<Row extends { readonly id: string }>(props: SourceListProps<Row>) {
-  const { id, name, label, read, filters, links, empty, columns } = props;
-  const [{ source_id: _, ...search }] = useFilters();
-  const list = useList([name, id, search], () => read({ path: { id }, query: { ...search, limit: 25 } }), {
-    refetchInterval: search.cursor === undefined ? 10_000 : false,
-  });
+export function SourceList<Row extends object>({ id, name, links, read, filters, ...list }: SourceListProps<Row>) {
   return (
     <>
-      <Filters>
-        <SourceFilter id={id} />
-        {filters}
-        <TimeFilter name="from" label="From" />
-        <TimeFilter name="to" label="Until" />
-      </Filters>
       <p className={parts.row}>
         <SourceLink id={id}>The source</SourceLink>
         {links}
       </p>
-      <Listing
-        query={list}
-        what={label.toLowerCase()}
-        empty={empty(Object.keys(search).length > 0)}
-        label={label}
-        columns={columns}
+      <ResourceList
+        {...list}
+        path={`api/v1/webhooks/sources/${id}/${name}`}
+        read={(query) => read({ path: { id }, query })}
+        everyMs={10_000}
+        moreFilters={<SourceFilter id={id} />}
+        filters={{ ...filters, ...timeRange }}
       />
-      <Curl path={`api/v1/webhooks/sources/${id}/${name}`} query={search} />
     </>
   );
 }

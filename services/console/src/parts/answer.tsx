@@ -13,11 +13,13 @@ export interface AnswerProps<Data> {
   readonly isEmpty?: (data: Data) => boolean;
   /** Shown where there is none: a sentence, or more. Without it an empty answer is shown like any other. */
   readonly empty?: ReactNode;
+  /** Shown above what is there, and above the sentence where there is none. */
+  readonly above?: (data: Data) => ReactNode;
   readonly children: (data: Data) => ReactNode;
 }
 
 /** Shows an answer, or its state: loading, empty, refused, gone, or no answer at all. Data that is there stays on a failure. */
-export function Answer<Data>({ query, what, isEmpty = hasNone, empty, children }: AnswerProps<Data>) {
+export function Answer<Data>({ query, what, isEmpty = hasNone, empty, above, children }: AnswerProps<Data>) {
   const { data, error } = query;
   const failure = error && <Failure error={error} what={what} retry={() => void query.refetch()} />;
   if (data === undefined) return failure ?? <p role="status">Loading {what} …</p>;
@@ -25,6 +27,7 @@ export function Answer<Data>({ query, what, isEmpty = hasNone, empty, children }
   return (
     <>
       {failure}
+      {above?.(data)}
       {nothing && isEmpty(data) ? <div className={styles.notice}>{nothing}</div> : children(data)}
     </>
   );

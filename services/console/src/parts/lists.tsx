@@ -1,8 +1,7 @@
 import { useNavigate, useSearch } from "@tanstack/react-router";
-import type { FormEvent, ReactNode } from "react";
+import { type FormEvent, type ReactNode, useEffect, useId, useRef, useState } from "react";
 import { useIsPortal } from "../session/api.ts";
 import { deploymentUrl } from "../session/place.ts";
-import { Button } from "./button.tsx";
 import { curlText } from "./curl-text.ts";
 import { type Choices, optionsOf } from "./fields.tsx";
 import { Code } from "./inline.tsx";
@@ -14,107 +13,132 @@ export type Search = Readonly<Record<string, string | undefined>>;
 export function useFilters(): readonly [Search, (change: Search) => void] {
   const search = useSearch({ strict: false }) as Search;
   const navigate = useNavigate();
-  // A new filter begins at the first page.
-  const change = (changed: Search) =>
-    void navigate({ to: ".", search: cleaned({ ...search, cursor: undefined, ...changed }), replace: true });
+  // A new filter begins at the first page. Back returns through pages, but not through every letter of a filter.
+  const change = ({ cursor, ...changed }: Search) =>
+    void navigate({
+      to: ".",
+      search: (before: Search) => cleaned({ ...before, cursor, ...changed }),
+      replace: cursor === undefined,
+    } as never);
   return [search, change];
 }
 
 const cleaned = (search: Search): Search =>
   Object.fromEntries(Object.entries(search).filter(([, value]) => value !== undefined && value !== ""));
 
-/** The form of the filters. Enter or leaving a field applies it. */
-export function Filters({ label = "Filters", children }: { readonly label?: string; readonly children: ReactNode }) {
+interface FilterField {
+  readonly label: string;
+  readonly type?: "text" | "number" | "datetime-local";
+  /** The values that the API knows. */
+  readonly choices?: Choices;
+  /** The word for no choice. */
+  readonly any?: string;
+}
+
+/** Filters by their names in the address. One that is typed needs a label alone. */
+export type FilterFields = Readonly<Record<string, string | FilterField>>;
+
+/** A filter with the values that the API knows. */
+export const choice = (label: string, choices: Choices, any = "any"): FilterField => ({ label, choices, any });
+
+/** A filter from or until a moment, typed in the zone of the browser and sent as UTC. */
+export const moment = (label: string): FilterField => ({ label, type: "datetime-local" });
+
+/** The filters of a list that is ordered by time. */
+export const timeRange: FilterFields = { from: moment("From"), to: moment("Until") };
+
+interface FiltersProps {
+  readonly label?: string;
+  readonly fields: FilterFields;
+  /** A filter of another kind, before these. */
+  readonly children?: ReactNode;
+}
+
+/** The form of the filters. What is typed applies after a short while, or at once by Enter. */
+export function Filters({ label = "Filters", fields, children }: FiltersProps) {
   const stay = (event: FormEvent) => event.preventDefault();
   return (
     <search aria-label={label}>
       <form className={styles.filters} onSubmit={stay} aria-label={label}>
         {children}
+        {Object.entries(fields).map(([name, field]) => (
+          <Filter key={name} name={name} {...(typeof field === "string" ? { label: field } : field)} />
+        ))}
       </form>
     </search>
   );
 }
 
-interface FilterProps {
+function Filter({ name, label, type = "text", choices, any }: FilterField & { readonly name: string }) {
+  const [search, change] = useFilters();
+  const id = useId();
+  return (
+    <div className={styles.field}>
+      <label htmlFor={id}>{label}</label>
+      {choices ? (
+        <select id={id} value={search[name] ?? ""} onChange={({ target }) => change({ [name]: target.value })}>
+          <option value="">{any}</option>
+          {optionsOf(choices)}
+        </select>
+      ) : (
+        <TypedFilter id={id} name={name} type={type} />
+      )}
+    </div>
+  );
+}
+
+/** Time without another key after which a filter applies. */
+const applyAfterMs = 300;
+
+interface TypedFilterProps {
+  readonly id: string;
   readonly name: string;
-  readonly label: string;
+  readonly type: NonNullable<FilterField["type"]>;
 }
 
-/** A filter that is typed. */
-export function TextFilter({ name, label, type = "text" }: FilterProps & { readonly type?: string }) {
+function TypedFilter({ id, name, type }: TypedFilterProps) {
   const [search, change] = useFilters();
-  const apply = (value: string) => value !== (search[name] ?? "") && change({ [name]: value.trim() });
+  const isTime = type === "datetime-local";
+  const applied = isTime ? localTime(search[name]) : (search[name] ?? "");
+  const [typed, setTyped] = useState(applied);
+  const [before, setBefore] = useState(applied);
+  const sent = useRef(applied);
+  const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
+  // Another address, as by Back, shows its own filter; what is typed while an own one applies stays.
+  if (applied !== before) {
+    setBefore(applied);
+    if (applied !== sent.current) setTyped(applied);
+  }
+  useEffect(() => () => clearTimeout(timer.current), []);
+  const apply = (value: string) => {
+    clearTimeout(timer.current);
+    sent.current = value;
+    if (value !== applied) change({ [name]: isTime && value ? new Date(value).toISOString() : value });
+  };
+  const enter = (value: string) => {
+    setTyped(value);
+    clearTimeout(timer.current);
+    timer.current = setTimeout(() => apply(value.trim()), applyAfterMs);
+  };
   return (
-    <label className={styles.field}>
-      <span>{label}</span>
-      <input
-        key={search[name] ?? ""}
-        type={type}
-        defaultValue={search[name] ?? ""}
-        spellCheck={false}
-        autoComplete="off"
-        onBlur={({ target }) => apply(target.value)}
-        onKeyDown={({ key, currentTarget }) => key === "Enter" && apply(currentTarget.value)}
-      />
-    </label>
+    <input
+      id={id}
+      type={type}
+      value={typed}
+      spellCheck={false}
+      autoComplete="off"
+      onChange={({ target }) => enter(target.value)}
+      onBlur={() => apply(typed.trim())}
+      onKeyDown={({ key }) => key === "Enter" && apply(typed.trim())}
+    />
   );
 }
 
-interface ChoiceProps extends FilterProps {
-  readonly choices: Choices;
-  /** The word for no choice. */
-  readonly any?: string;
-}
-
-/** A filter with the values that the API knows. */
-export function ChoiceFilter({ name, label, choices, any = "any" }: ChoiceProps) {
-  const [search, change] = useFilters();
-  return (
-    <label className={styles.field}>
-      <span>{label}</span>
-      <select value={search[name] ?? ""} onChange={({ target }) => change({ [name]: target.value })}>
-        <option value="">{any}</option>
-        {optionsOf(choices)}
-      </select>
-    </label>
-  );
-}
-
-/** A filter from or until a moment, typed in the zone of the browser and sent as UTC. */
-export function TimeFilter({ name, label }: FilterProps) {
-  const [search, change] = useFilters();
-  const own = search[name];
-  return (
-    <label className={styles.field}>
-      <span>{label}</span>
-      <input
-        type="datetime-local"
-        key={own ?? ""}
-        defaultValue={own === undefined ? "" : localValue(own)}
-        onBlur={({ target }) =>
-          change({ [name]: target.value && new Date(target.value).toISOString(), cursor: search.cursor })
-        }
-      />
-    </label>
-  );
-}
-
-function localValue(at: string): string {
-  const time = new Date(at);
+/** Writes a moment as a field for times has it, in the zone of the browser; empty for none. */
+function localTime(at: string | undefined): string {
+  const time = new Date(at ?? "");
   if (Number.isNaN(time.getTime())) return "";
   return new Date(time.getTime() - time.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
-}
-
-/** The way to the next page of a list, and back to the first. */
-export function Pager({ next }: { readonly next: string | undefined }) {
-  const [{ cursor }, change] = useFilters();
-  if (!next && !cursor) return null;
-  return (
-    <nav className={styles.row} aria-label="Pages">
-      {cursor && <Button label="First page" onClick={() => change({ cursor: undefined })} />}
-      {next && <Button label="Next page" onClick={() => change({ cursor: next })} />}
-    </nav>
-  );
 }
 
 /** The call that shows the same as the page, to paste into a terminal. */

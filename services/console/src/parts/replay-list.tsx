@@ -2,10 +2,9 @@ import type { ReactNode } from "react";
 import { useMay } from "../session/api.ts";
 import { Action } from "./dialog.tsx";
 import { Id, Status, Time, type Tone } from "./inline.tsx";
-import { Listing, type Paged, useList } from "./listing.tsx";
-import { Curl, useFilters } from "./lists.tsx";
 import { type Columns, Panel } from "./page.tsx";
 import parts from "./parts.module.css";
+import { type ListQuery, type Paged, ResourceList } from "./resource-list.tsx";
 
 /** A replay of deliveries or of received webhooks, or a retry of rejections. */
 interface Replay {
@@ -21,7 +20,7 @@ interface ReplaysSoFarProps<One extends Replay> {
   readonly noun?: "replay" | "retry";
   /** Address of the list. */
   readonly path: string;
-  readonly read: (query: { readonly limit: number; readonly cursor?: string }) => Promise<Paged<One>>;
+  readonly read: (query: ListQuery) => Promise<Paged<One>>;
   /** A sentence where there is none. */
   readonly empty: string;
   /** The items that were sent or passed over. */
@@ -47,20 +46,20 @@ const labels = { replay: "Replays", retry: "Retries" } as const;
 /** The replays so far: how far each is, and the way to cancel one. While one runs they are read every second. */
 export function ReplaysSoFar<One extends Replay>(props: ReplaysSoFarProps<One>) {
   const { noun = "replay", path, read, empty } = props;
-  const [{ cursor }] = useFilters();
-  const query = { limit: 20, ...(cursor !== undefined && { cursor }) };
-  const replays = useList([path, cursor], () => read(query), {
-    refetchInterval: ({ state }) => (state.data?.items.some(({ status }) => status === "running") ? 1_000 : false),
-  });
   const label = labels[noun];
   const columns = columnsOf({ ...props, noun }, useMay("webhooks:write"));
   return (
-    <>
-      <Panel title={`${label} so far`}>
-        <Listing query={replays} what={label.toLowerCase()} empty={empty} label={label} columns={columns} />
-      </Panel>
-      <Curl path={path} query={{ cursor }} />
-    </>
+    <Panel title={`${label} so far`}>
+      <ResourceList
+        label={label}
+        noun={noun}
+        path={path}
+        read={read}
+        empty={empty}
+        everyMs={({ items }) => items.some(({ status }) => status === "running") && 1_000}
+        columns={columns}
+      />
+    </Panel>
   );
 }
 

@@ -2,22 +2,18 @@ import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import { Button } from "../../parts/button.tsx";
 import { Id, Time } from "../../parts/inline.tsx";
-import { Listing, useList } from "../../parts/listing.tsx";
-import { Curl, useFilters } from "../../parts/lists.tsx";
+import { useFilters } from "../../parts/lists.tsx";
+import { ResourceList } from "../../parts/resource-list.tsx";
 import { ShownOnce } from "../../parts/secret.tsx";
 import { api, dataOf } from "../../session/api.ts";
 import { AccountFrame } from "./account-frame.tsx";
 import { NewApplication } from "./new-application.tsx";
 import { Scopes } from "./scope-choice.tsx";
 
-const path = "api/v1/oauth/applications";
-
 /** The applications that people sign in to, besides those that are built in. */
 export function ApplicationsPage() {
-  const [{ cursor, new: isNew }, change] = useFilters();
+  const [{ new: isNew }, change] = useFilters();
   const [issued, setIssued] = useState<{ readonly name: string; readonly secret: string } | null>(null);
-  const query = { limit: 20, ...(cursor && { cursor }) };
-  const applications = useList(["applications", query], () => dataOf(api.GET(`/${path}`, { params: { query } })));
   const close = () => change({ new: undefined });
   return (
     <AccountFrame
@@ -42,11 +38,12 @@ export function ApplicationsPage() {
           }}
         />
       )}
-      <Listing
-        query={applications}
-        what="applications"
-        empty="There is no application yet, besides those that are built in."
+      <ResourceList
         label="Applications"
+        noun="application"
+        path="api/v1/oauth/applications"
+        read={(query) => dataOf(api.GET("/api/v1/oauth/applications", { params: { query } }))}
+        empty="There is no application yet, besides those that are built in."
         columns={{
           Name: ({ id, name }) => (
             <>
@@ -62,7 +59,6 @@ export function ApplicationsPage() {
           Changed: ({ updated_at }) => <Time at={updated_at} />,
         }}
       />
-      <Curl path={path} />
     </AccountFrame>
   );
 }

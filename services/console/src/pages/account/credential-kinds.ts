@@ -1,5 +1,5 @@
 import type { ApiKey, ServiceClient } from "@signalbox/client";
-import type { Paged } from "../../parts/listing.tsx";
+import type { Paged } from "../../parts/resource-list.tsx";
 import { api, type Scope } from "../../session/api.ts";
 
 /** A credential of either kind in a list. */

@@ -4,9 +4,9 @@ import { Button } from "../../parts/button.tsx";
 import { Action, Box, useChange } from "../../parts/dialog.tsx";
 import { CheckField } from "../../parts/fields.tsx";
 import { Id, Status, Time, type Tone } from "../../parts/inline.tsx";
-import { Listing, useList } from "../../parts/listing.tsx";
-import { Curl, useFilters } from "../../parts/lists.tsx";
+import { useFilters } from "../../parts/lists.tsx";
 import parts from "../../parts/parts.module.css";
+import { ResourceList } from "../../parts/resource-list.tsx";
 import { Rotate } from "../../parts/rotate.tsx";
 import { Rename, ShownOnce } from "../../parts/secret.tsx";
 import { useMay } from "../../session/api.ts";
@@ -22,11 +22,9 @@ const tones: Readonly<Record<Credential["status"], Tone>> = { active: "good", ex
 
 /** The credentials of one kind: listed, made, renamed, rotated, revoked. */
 function CredentialsPage({ kind }: { readonly kind: CredentialKind }) {
-  const [{ cursor, new: isNew }, change] = useFilters();
+  const [{ new: isNew }, change] = useFilters();
   const maySecure = useMay("account:security");
   const [issued, setIssued] = useState<Issued | null>(null);
-  const query = { limit: 20, ...(cursor && { cursor }) };
-  const credentials = useList(["credentials", kind.path, query], async () => await kind.list(query));
   const close = () => change({ new: undefined });
   return (
     <AccountFrame
@@ -55,11 +53,12 @@ function CredentialsPage({ kind }: { readonly kind: CredentialKind }) {
           }}
         />
       )}
-      <Listing
-        query={credentials}
-        what={kind.title}
-        empty={<p>There is no {kind.noun} yet.</p>}
+      <ResourceList
         label={kind.title}
+        noun={kind.noun}
+        path={kind.path}
+        read={async (query) => await kind.list(query)}
+        empty={`There is no ${kind.noun} yet.`}
         columns={{
           Name: (one) => <Name credential={one} />,
           Status: ({ status }) => <Status tone={tones[status]}>{status}</Status>,
@@ -68,7 +67,6 @@ function CredentialsPage({ kind }: { readonly kind: CredentialKind }) {
           Change: maySecure && ((one: Credential) => <Actions kind={kind} credential={one} onIssued={setIssued} />),
         }}
       />
-      <Curl path={kind.path} />
     </AccountFrame>
   );
 }

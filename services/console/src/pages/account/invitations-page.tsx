@@ -3,15 +3,13 @@ import { useState } from "react";
 import { Button } from "../../parts/button.tsx";
 import { Action } from "../../parts/dialog.tsx";
 import { Id, Status, Time, type Tone } from "../../parts/inline.tsx";
-import { Listing, useList } from "../../parts/listing.tsx";
-import { ChoiceFilter, Curl, Filters, useFilters } from "../../parts/lists.tsx";
+import { choice, useFilters } from "../../parts/lists.tsx";
 import parts from "../../parts/parts.module.css";
+import { ResourceList } from "../../parts/resource-list.tsx";
 import { ShownOnce } from "../../parts/secret.tsx";
 import { api, dataOf } from "../../session/api.ts";
 import { AccountFrame } from "./account-frame.tsx";
 import { NewInvitation } from "./new-invitation.tsx";
-
-const path = "api/v1/invitations";
 
 const tones: Readonly<Record<Invitation["status"], Tone>> = {
   open: "wait",
@@ -22,12 +20,8 @@ const tones: Readonly<Record<Invitation["status"], Tone>> = {
 
 /** People who were invited to this deployment, by mail or by a link that is passed on by hand. */
 export function InvitationsPage() {
-  const [{ cursor, status, new: isNew }, change] = useFilters();
+  const [{ new: isNew }, change] = useFilters();
   const [link, setLink] = useState<string | null>(null);
-  const query = { limit: 20, ...(cursor && { cursor }), ...(status && { status }) };
-  const invitations = useList(["invitations", query], () =>
-    dataOf(api.GET(`/${path}`, { params: { query: query as object } })),
-  );
   const close = () => change({ new: undefined });
   return (
     <AccountFrame
@@ -51,14 +45,13 @@ export function InvitationsPage() {
           }}
         />
       )}
-      <Filters>
-        <ChoiceFilter name="status" label="Status" choices={["open", "accepted", "revoked", "expired"]} />
-      </Filters>
-      <Listing
-        query={invitations}
-        what="invitations"
-        empty={status ? "No invitation matches this filter." : "Nobody was invited in the last 30 days."}
+      <ResourceList
         label="Invitations"
+        noun="invitation"
+        path="api/v1/invitations"
+        read={(query) => dataOf(api.GET("/api/v1/invitations", { params: { query } }))}
+        filters={{ status: choice("Status", Object.keys(tones)) }}
+        empty="Nobody was invited in the last 30 days."
         columns={{
           Person: ({ id, address }) => (
             <>
@@ -73,7 +66,6 @@ export function InvitationsPage() {
           Change: (one) => <InvitationActions invitation={one} onLink={setLink} />,
         }}
       />
-      <Curl path={path} query={{ status }} />
     </AccountFrame>
   );
 }

@@ -2,10 +2,10 @@ import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { Action } from "../../parts/dialog.tsx";
 import { Id, Status, Time } from "../../parts/inline.tsx";
-import { Listing, useList } from "../../parts/listing.tsx";
-import { Curl, useFilters } from "../../parts/lists.tsx";
+import { Listing } from "../../parts/listing.tsx";
 import { Panel } from "../../parts/page.tsx";
 import parts from "../../parts/parts.module.css";
+import { ResourceList } from "../../parts/resource-list.tsx";
 import { Rename, ShownOnce } from "../../parts/secret.tsx";
 import { api, dataOf, useMay, versioned } from "../../session/api.ts";
 import { forgetSession, issuerOfSession } from "../../session/session.ts";
@@ -21,7 +21,6 @@ export function SignInPage() {
       <Logins maySecure={maySecure} />
       <RecoveryCodes maySecure={maySecure} />
       <SignIns maySecure={maySecure} />
-      <Curl path="api/account/sign-ins" />
     </AccountFrame>
   );
 }
@@ -164,33 +163,29 @@ function Logins({ maySecure }: PartProps) {
   );
 }
 
-function SignIns({ maySecure }: PartProps) {
-  const [{ cursor }] = useFilters();
-  const query = { limit: 20, ...(cursor && { cursor }) };
-  const signIns = useList(["sign-ins", query], () => dataOf(api.GET("/api/account/sign-ins", { params: { query } })));
-  return (
-    <Panel title="Sign-ins" actions={maySecure && <SignOutEverywhere />}>
-      <Listing
-        query={signIns}
-        what="sign-ins"
-        empty="No browser is signed in at this deployment."
-        label="Sign-ins"
-        columns={{
-          Browser: ({ browser, current }) => (
-            <>
-              {browser ?? "unknown"} {current && <Status tone="good">this one</Status>}
-            </>
-          ),
-          Address: ({ address }) => address ?? "unknown",
-          "Signed in": ({ created_at }) => <Time at={created_at} />,
-          "Last used": ({ last_used_at }) => <Time at={last_used_at} />,
-          "Sign-in": ({ id }) => <Id value={id} />,
-          Change: maySecure && (({ id, current }) => <EndSignIn id={id} isCurrent={current} />),
-        }}
-      />
-    </Panel>
-  );
-}
+const SignIns = ({ maySecure }: PartProps) => (
+  <Panel title="Sign-ins" actions={maySecure && <SignOutEverywhere />}>
+    <ResourceList
+      label="Sign-ins"
+      noun="sign-in"
+      path="api/account/sign-ins"
+      read={(query) => dataOf(api.GET("/api/account/sign-ins", { params: { query } }))}
+      empty="No browser is signed in at this deployment."
+      columns={{
+        Browser: ({ browser, current }) => (
+          <>
+            {browser ?? "unknown"} {current && <Status tone="good">this one</Status>}
+          </>
+        ),
+        Address: ({ address }) => address ?? "unknown",
+        "Signed in": ({ created_at }) => <Time at={created_at} />,
+        "Last used": ({ last_used_at }) => <Time at={last_used_at} />,
+        "Sign-in": ({ id }) => <Id value={id} />,
+        Change: maySecure && (({ id, current }) => <EndSignIn id={id} isCurrent={current} />),
+      }}
+    />
+  </Panel>
+);
 
 function EndSignIn({ id, isCurrent }: { readonly id: string; readonly isCurrent: boolean }) {
   return (

@@ -2,7 +2,7 @@ import type { WebhookPreset } from "@signalbox/client";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { Answer } from "../../parts/answer.tsx";
-import { Curl, Filters, TextFilter, useFilters } from "../../parts/lists.tsx";
+import { Curl, Filters, useFilters } from "../../parts/lists.tsx";
 import { Page } from "../../parts/page.tsx";
 import parts from "../../parts/parts.module.css";
 import { api, dataOf } from "../../session/api.ts";
@@ -32,9 +32,7 @@ export function ConnectPage() {
         Choose who sends. The next page makes the address for them, says what to enter over there, and waits for the
         first call.
       </p>
-      <Filters>
-        <TextFilter name="text" label="Name of the sender" />
-      </Filters>
+      <Filters fields={{ text: "Name of the sender" }} />
       <Answer query={presets} what="senders">
         {(items) => <Senders items={items.filter((preset) => fits(preset, text))} />}
       </Answer>

@@ -3,23 +3,27 @@ import { useState } from "react";
 import { useLive } from "../../live/live-feed.ts";
 import { LiveStatus } from "../../live/live-status.tsx";
 import { readEvery } from "../../live/read-every.ts";
-import { Answer } from "../../parts/answer.tsx";
 import { Id, Status, Time } from "../../parts/inline.tsx";
-import { useList } from "../../parts/listing.tsx";
-import { ChoiceFilter, Curl, Filters, Pager, TextFilter, TimeFilter, useFilters } from "../../parts/lists.tsx";
-import { Page, Table } from "../../parts/page.tsx";
-import { api, versioned } from "../../session/api.ts";
+import { choice, timeRange, useFilters } from "../../parts/lists.tsx";
+import { Page } from "../../parts/page.tsx";
+import { type ListQuery, ResourceList } from "../../parts/resource-list.tsx";
+import { api, dataOf } from "../../session/api.ts";
 import { EndpointLink } from "../links.tsx";
 import { deliveryTones } from "../webhooks.ts";
 import { type DeliveryRow, joined, type ToldRows, withAttempts } from "./live-deliveries.ts";
 
-const path = "api/v1/webhooks/deliveries";
 const rowsMax = 25;
+
+async function readDeliveries(query: ListQuery) {
+  const askedAtMs = Date.now();
+  const data = await dataOf(api.GET("/api/v1/webhooks/deliveries", { params: { query } }));
+  return { ...data, items: data.items as readonly DeliveryRow[], askedAtMs };
+}
 
 /** Deliveries by endpoint, event, status, type and time. A delivery's own id opens it at once. */
 export function DeliveriesPage() {
   const [search] = useFilters();
-  const query = { ...search, limit: rowsMax };
+  const { limit } = search;
   // The first page shows what happens now, the others what has been.
   const isNow = search.cursor === undefined;
   const [told, setTold] = useState<ToldRows>(new Map());
@@ -28,75 +32,46 @@ export function DeliveriesPage() {
     isOn: isNow,
     onBatch: (attempts) => setTold((before) => withAttempts(before, attempts, Date.now())),
   });
-  const deliveries = useList(
-    ["deliveries", query],
-    async () => {
-      const askedAtMs = Date.now();
-      const { data } = await versioned(api.GET(`/${path}`, { params: { query: query as object } }));
-      return { ...data, askedAtMs };
-    },
-    { refetchInterval: readEvery(live, isNow) },
-  );
   return (
     <Page title="Deliveries" actions={isNow && <LiveStatus live={live} />}>
-      <Filters>
-        <ChoiceFilter name="status" label="Status" choices={Object.keys(deliveryTones)} />
-        <TextFilter name="endpoint_id" label="Endpoint id" />
-        <TextFilter name="event_id" label="Event id" />
-        <TextFilter name="type" label="Event type" />
-        <TimeFilter name="from" label="From" />
-        <TimeFilter name="to" label="Until" />
-      </Filters>
-      <Answer
-        query={deliveries}
-        what="deliveries"
-        isEmpty={({ items }) => items.length === 0 && told.size === 0}
-        empty={
-          <p>
-            {Object.keys(search).length > 0
-              ? "No delivery matches these filters."
-              : "Nothing was sent yet. A delivery begins when an event meets an endpoint that wants its type."}
-          </p>
+      <ResourceList
+        label="Deliveries"
+        noun="delivery"
+        path="api/v1/webhooks/deliveries"
+        read={readDeliveries}
+        everyMs={readEvery(live)}
+        rowsOf={({ items, askedAtMs }) =>
+          isNow ? joined(items, told, { askedAtMs, max: Number(limit) || rowsMax, search }) : items
         }
-      >
-        {({ items, next_cursor: next, askedAtMs }) => (
-          <>
-            <Deliveries items={isNow ? joined(items, told, { askedAtMs, max: rowsMax, search }) : items} />
-            <Pager next={next} />
-          </>
-        )}
-      </Answer>
-      <Curl path={path} query={search} />
+        filters={{
+          status: choice("Status", Object.keys(deliveryTones)),
+          endpoint_id: "Endpoint id",
+          event_id: "Event id",
+          type: "Event type",
+          ...timeRange,
+        }}
+        empty="Nothing was sent yet. A delivery begins when an event meets an endpoint that wants its type."
+        columns={{
+          Delivery: ({ id, event_type }) => (
+            <>
+              <Link to="/webhooks/deliveries/$id" params={{ id }}>
+                {event_type}
+              </Link>
+              <Id value={id} />
+            </>
+          ),
+          Status: ({ status }) => <Status tone={deliveryTones[status]}>{status}</Status>,
+          Attempts: ({ attempts }) => attempts,
+          "Last answer": ({ last_status, last_error }) => last_status ?? last_error ?? "–",
+          Endpoint: ({ endpoint_id }) => (
+            <EndpointLink id={endpoint_id}>
+              <code>{endpoint_id}</code>
+            </EndpointLink>
+          ),
+          Begun: ({ created_at }) => <Time at={created_at} />,
+          Next: ({ next_attempt_at }) => (next_attempt_at ? <Time at={next_attempt_at} /> : "–"),
+        }}
+      />
     </Page>
-  );
-}
-
-function Deliveries({ items }: { readonly items: readonly DeliveryRow[] }) {
-  return (
-    <Table
-      label="Deliveries"
-      rows={items}
-      keyOf={({ id }) => id}
-      columns={{
-        Delivery: ({ id, event_type }) => (
-          <>
-            <Link to="/webhooks/deliveries/$id" params={{ id }}>
-              {event_type}
-            </Link>
-            <Id value={id} />
-          </>
-        ),
-        Status: ({ status }) => <Status tone={deliveryTones[status]}>{status}</Status>,
-        Attempts: ({ attempts }) => attempts,
-        "Last answer": ({ last_status, last_error }) => last_status ?? last_error ?? "–",
-        Endpoint: ({ endpoint_id }) => (
-          <EndpointLink id={endpoint_id}>
-            <code>{endpoint_id}</code>
-          </EndpointLink>
-        ),
-        Begun: ({ created_at }) => <Time at={created_at} />,
-        Next: ({ next_attempt_at }) => (next_attempt_at ? <Time at={next_attempt_at} /> : "–"),
-      }}
-    />
   );
 }

@@ -2,26 +2,19 @@ import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { Bars } from "../../parts/bars.tsx";
 import { Id, Status, Time } from "../../parts/inline.tsx";
-import { Listing, useList } from "../../parts/listing.tsx";
-import { ChoiceFilter, Curl, Filters, TextFilter, useFilters } from "../../parts/lists.tsx";
+import { choice } from "../../parts/lists.tsx";
 import { Page } from "../../parts/page.tsx";
 import parts from "../../parts/parts.module.css";
+import { ResourceList } from "../../parts/resource-list.tsx";
 import { durationText, shareText } from "../../parts/time-text.ts";
 import { api, dataOf, useIsPortal, useMay } from "../../session/api.ts";
 import { EndpointLink } from "../links.tsx";
 import { type Day, dayQuery, type Endpoint, endpointTones } from "../webhooks.ts";
 
-const path = "api/v1/webhooks/endpoints";
-
 /** The endpoints of the account, each with its last day. */
 export function EndpointsPage() {
-  const [search] = useFilters();
   const isPortal = useIsPortal();
   const mayAdd = useMay("webhooks:write") && !isPortal;
-  const query = { ...search, limit: 20 };
-  const endpoints = useList(["endpoints", query], () =>
-    dataOf(api.GET(`/${path}`, { params: { query: query as object } })),
-  );
   return (
     <Page
       title="Endpoints"
@@ -33,17 +26,25 @@ export function EndpointsPage() {
         )
       }
     >
-      <Filters>
-        <TextFilter name="text" label="Text" />
-        <ChoiceFilter name="status" label="Status" choices={["enabled", "paused", "disabled"]} />
-        <ChoiceFilter name="failing" label="Failing" choices={["true", "false"]} />
-        <ChoiceFilter name="type" label="Type" choices={["push", "pull"]} />
-      </Filters>
-      <Listing
-        query={endpoints}
-        what="endpoints"
-        empty={<NoEndpoints isFiltered={Object.keys(search).length > 0} mayAdd={mayAdd} />}
+      <ResourceList
         label="Endpoints"
+        noun="endpoint"
+        path="api/v1/webhooks/endpoints"
+        read={(query) => dataOf(api.GET("/api/v1/webhooks/endpoints", { params: { query } }))}
+        filters={{
+          text: "Text",
+          status: choice("Status", Object.keys(endpointTones)),
+          failing: choice("Failing", ["true", "false"]),
+          type: choice("Type", ["push", "pull"]),
+        }}
+        empty={
+          <>
+            <p>
+              There is no endpoint yet. An endpoint is the address to which events are sent, signed with its secret.
+            </p>
+            {mayAdd && <Link to="/webhooks/endpoints/new">Add an endpoint</Link>}
+          </>
+        }
         columns={{
           Endpoint: (endpoint) => <Name endpoint={endpoint} />,
           Status: ({ status }) => <Status tone={endpointTones[status]}>{status}</Status>,
@@ -57,7 +58,6 @@ export function EndpointsPage() {
           ),
         }}
       />
-      <Curl path={path} query={search} />
     </Page>
   );
 }
@@ -77,14 +77,4 @@ function Figure({ id, show }: { readonly id: string; readonly show: (day: Day) =
   const { data, isError } = useQuery(dayQuery(id));
   if (isError) return <span className={parts.quiet}>not known</span>;
   return data ? show(data) : <span className={parts.quiet}>…</span>;
-}
-
-function NoEndpoints({ isFiltered, mayAdd }: { readonly isFiltered: boolean; readonly mayAdd: boolean }) {
-  if (isFiltered) return <p>No endpoint matches these filters.</p>;
-  return (
-    <>
-      <p>There is no endpoint yet. An endpoint is the address to which events are sent, signed with its secret.</p>
-      {mayAdd && <Link to="/webhooks/endpoints/new">Add an endpoint</Link>}
-    </>
-  );
 }

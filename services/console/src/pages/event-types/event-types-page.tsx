@@ -2,32 +2,27 @@ import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { Answer } from "../../parts/answer.tsx";
 import { Code } from "../../parts/inline.tsx";
-import { Listing, useList } from "../../parts/listing.tsx";
-import { Curl, Filters, TextFilter, useFilters } from "../../parts/lists.tsx";
+import { Filters, useFilters } from "../../parts/lists.tsx";
 import { Page, Pairs, Panel } from "../../parts/page.tsx";
 import parts from "../../parts/parts.module.css";
+import { ResourceList } from "../../parts/resource-list.tsx";
 import { api, dataOf, useMay } from "../../session/api.ts";
-
-const path = "api/v1/webhooks/event-types";
 
 /** The types of events: those of the service and those of the account. One is shown with its schema and an example. */
 export function EventTypesPage() {
-  const [{ cursor, name }] = useFilters();
-  const types = useList(["event-types", cursor], () =>
-    dataOf(api.GET(`/${path}`, { params: { query: { limit: 50, ...(cursor !== undefined && { cursor }) } } })),
-  );
+  const [{ name }] = useFilters();
   return (
     <Page title="Event types">
-      <Filters>
-        <TextFilter name="name" label="Name of a type" />
-      </Filters>
+      <Filters fields={{ name: "Name of a type" }} />
       {name && <EventType name={name} />}
-      <Listing
-        query={types}
-        what="event types"
-        empty="No type is declared yet."
+      <ResourceList
         label="Event types"
-        keyOf={({ name }) => name}
+        noun="event type"
+        path="api/v1/webhooks/event-types"
+        read={(query) => dataOf(api.GET("/api/v1/webhooks/event-types", { params: { query } }))}
+        pageSize={50}
+        empty="No type is declared yet."
+        keyOf={(type) => type.name}
         columns={{
           Type: ({ name }) => (
             <Link to="/webhooks/event-types" search={{ name }}>
@@ -39,7 +34,6 @@ export function EventTypesPage() {
           Schema: ({ schema, enforcement }) => (schema ? `yes, ${enforcement}` : "none"),
         }}
       />
-      <Curl path={name ? `${path}/${encodeURIComponent(name)}` : path} query={{ cursor }} />
     </Page>
   );
 }

@@ -4,27 +4,19 @@ import { readUntold } from "../../live/read-every.ts";
 import { useLiveReads } from "../../live/use-live-reads.ts";
 import { Button } from "../../parts/button.tsx";
 import { Id, Time } from "../../parts/inline.tsx";
-import { Listing, useList } from "../../parts/listing.tsx";
-import { Curl, Filters, TextFilter, TimeFilter, useFilters } from "../../parts/lists.tsx";
+import { timeRange, useFilters } from "../../parts/lists.tsx";
 import { Page } from "../../parts/page.tsx";
+import { ResourceList } from "../../parts/resource-list.tsx";
 import { api, dataOf, useMay } from "../../session/api.ts";
 import { publishedEvents } from "../webhooks.ts";
 import { PublishEvent } from "./publish-event.tsx";
 
-const path = "api/v1/webhooks/events";
-
 /** The events of the account, newest first, and the form that publishes one. */
 export function EventsPage() {
-  const [search, change] = useFilters();
-  const { publish, ...query } = search;
+  const [{ publish, cursor }, change] = useFilters();
   const mayPublish = useMay("events:publish");
-  const isNow = search.cursor === undefined;
+  const isNow = cursor === undefined;
   const live = useLiveReads(publishedEvents, "events", isNow);
-  const events = useList(
-    ["events", query],
-    () => dataOf(api.GET(`/${path}`, { params: { query: { ...query, limit: 25 } as object } })),
-    { refetchInterval: readUntold(live, isNow) },
-  );
   return (
     <Page
       title="Events"
@@ -40,16 +32,14 @@ export function EventsPage() {
       {mayPublish && publish && (
         <PublishEvent type={publish === "yes" ? "test.ping" : publish} onClose={() => change({ publish: undefined })} />
       )}
-      <Filters>
-        <TextFilter name="type" label="Event type" />
-        <TimeFilter name="from" label="From" />
-        <TimeFilter name="to" label="Until" />
-      </Filters>
-      <Listing
-        query={events}
-        what="events"
-        empty="No event is here. Events are kept until their retention ends."
+      <ResourceList
         label="Events"
+        noun="event"
+        path="api/v1/webhooks/events"
+        read={(query) => dataOf(api.GET("/api/v1/webhooks/events", { params: { query } }))}
+        everyMs={readUntold(live)}
+        filters={{ type: "Event type", ...timeRange }}
+        empty="No event is here. Events are kept until their retention ends."
         columns={{
           Type: ({ type }) => (
             <Link to="/webhooks/event-types" search={{ name: type }}>
@@ -65,7 +55,6 @@ export function EventsPage() {
           ),
         }}
       />
-      <Curl path={path} query={query} />
     </Page>
   );
 }

@@ -2,7 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { Status, Time, type Tone } from "../../parts/inline.tsx";
 import { Listing } from "../../parts/listing.tsx";
-import { ChoiceFilter, Filters, TextFilter, useFilters } from "../../parts/lists.tsx";
+import { choice, Filters, useFilters } from "../../parts/lists.tsx";
 import { Page } from "../../parts/page.tsx";
 import parts from "../../parts/parts.module.css";
 import { configStatusQuery } from "../configuration.ts";
@@ -29,10 +29,7 @@ export function FlagsPage() {
         </Link>
       }
     >
-      <Filters>
-        <TextFilter name="text" label="Key or owner" />
-        <ChoiceFilter name="state" label="State" choices={Object.keys(flagTones)} />
-      </Filters>
+      <Filters fields={{ text: "Key or owner", state: choice("State", Object.keys(flagTones)) }} />
       <Listing
         query={flags}
         what="flags"

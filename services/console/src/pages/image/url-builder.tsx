@@ -3,7 +3,7 @@ import { Failure } from "../../parts/answer.tsx";
 import { Choice } from "../../parts/choice.tsx";
 import { Content, parametersOf, useContent } from "../../parts/content.tsx";
 import { Code, Copy } from "../../parts/inline.tsx";
-import { ChoiceFilter, Filters, TextFilter, useFilters } from "../../parts/lists.tsx";
+import { choice, type FilterFields, Filters, useFilters } from "../../parts/lists.tsx";
 import { Panel } from "../../parts/page.tsx";
 import parts from "../../parts/parts.module.css";
 import { useMay } from "../../session/api.ts";
@@ -11,6 +11,22 @@ import { bytesText, type Image, nameOf } from "../image-queries.ts";
 import { addressOf, type Form, formNames, formOf, htmlOf } from "./content-address.ts";
 import styles from "./image.module.css";
 import { SignUrl } from "./sign-url.tsx";
+
+const mostFields: FilterFields = {
+  width: { label: "Width", type: "number" },
+  height: { label: "Height", type: "number" },
+  fit: choice("Fit", ["cover", "contain", "fill", "outside"], "inside"),
+  format: choice("Format", ["jpeg", "png", "webp", "avif", "gif"], "the browser's best"),
+};
+
+const moreFields: FilterFields = {
+  dpr: "Pixels of the screen for each",
+  quality: "Quality, 1 to 100 or auto",
+  gravity: choice("Crops keep", ["attention"], "the focal point"),
+  background: "Background, six hex digits",
+  enlarge: choice("Larger than the original", ["true"], "false"),
+  metadata: choice("Metadata", ["copyright"], "none"),
+};
 
 /** Builds the address of an image in any form, and shows what comes from there with its bytes. */
 export function UrlBuilder({ image }: { readonly image: Image }) {
@@ -23,27 +39,10 @@ export function UrlBuilder({ image }: { readonly image: Image }) {
     <div id="url">
       <Panel title="URL">
         <Sizes image={image} />
-        <Filters>
-          <TextFilter name="width" label="Width" type="number" />
-          <TextFilter name="height" label="Height" type="number" />
-          <ChoiceFilter name="fit" label="Fit" any="inside" choices={["cover", "contain", "fill", "outside"]} />
-          <ChoiceFilter
-            name="format"
-            label="Format"
-            any="the browser's best"
-            choices={["jpeg", "png", "webp", "avif", "gif"]}
-          />
-        </Filters>
+        <Filters fields={mostFields} />
         <details>
           <summary>More of the form</summary>
-          <Filters label="More of the form">
-            <TextFilter name="dpr" label="Pixels of the screen for each" />
-            <TextFilter name="quality" label="Quality, 1 to 100 or auto" />
-            <ChoiceFilter name="gravity" label="Crops keep" any="the focal point" choices={["attention"]} />
-            <TextFilter name="background" label="Background, six hex digits" />
-            <ChoiceFilter name="enlarge" label="Larger than the original" any="false" choices={["true"]} />
-            <ChoiceFilter name="metadata" label="Metadata" any="none" choices={["copyright"]} />
-          </Filters>
+          <Filters label="More of the form" fields={moreFields} />
         </details>
         <Code text={address} label="address" isPlain />
         <div className={parts.row}>

@@ -1,11 +1,10 @@
 import { Link } from "@tanstack/react-router";
-import { Answer } from "../../parts/answer.tsx";
 import { copied, Id, Time } from "../../parts/inline.tsx";
-import { useList } from "../../parts/listing.tsx";
-import { ChoiceFilter, Curl, Filters, Pager, useFilters } from "../../parts/lists.tsx";
-import { Page, Table } from "../../parts/page.tsx";
+import { choice } from "../../parts/lists.tsx";
+import { Page } from "../../parts/page.tsx";
 import parts from "../../parts/parts.module.css";
 import { useReadAgain } from "../../parts/read-again.tsx";
+import { ResourceList } from "../../parts/resource-list.tsx";
 import { useMay } from "../../session/api.ts";
 import {
   deadEvents,
@@ -27,11 +26,8 @@ const services = ["account", "images", "image-worker", "config", "webhook-ingest
 
 /** The messages of a kind that wait for a decision, the longest waiting first. */
 function Messages({ kind }: { readonly kind: MessageKind }) {
-  const [search] = useFilters();
   const { refetchInterval, control } = useReadAgain(10_000);
-  const messages = useList(["messages", kind.collection, search], () => readMessages(kind, { ...search, limit: 25 }), {
-    refetchInterval,
-  });
+  const mayWrite = useMay("operations:write");
   return (
     <Page
       title={kind.title}
@@ -43,62 +39,48 @@ function Messages({ kind }: { readonly kind: MessageKind }) {
       }
     >
       <p>{kind.about}</p>
-      <Filters>
-        <ChoiceFilter name="service" label="Service" choices={services} />
-      </Filters>
-      <Answer query={messages} what={kind.title.toLowerCase()}>
-        {({ items, next_cursor: next, unavailable }) => (
-          <>
-            <Unavailable services={unavailable} />
-            {items.length === 0 ? <p className={parts.notice}>{kind.none}</p> : <List kind={kind} items={items} />}
-            <Pager next={next} />
-          </>
-        )}
-      </Answer>
-      <Curl path={`api/v1/operations/${kind.collection}`} query={search} />
-    </Page>
-  );
-}
-
-function List({ kind, items }: { readonly kind: MessageKind; readonly items: readonly Message[] }) {
-  const mayWrite = useMay("operations:write");
-  return (
-    <Table
-      label={kind.title}
-      rows={items}
-      keyOf={({ id }) => id}
-      columns={{
-        Message: (message) => <Name kind={kind} message={message} />,
-        Of: (message) => (
-          <>
-            {"consumer" in message ? message.consumer : message.service}
-            <div className={parts.quiet}>{message.topic}</div>
-          </>
-        ),
-        Reason: ({ reason }) => reason,
-        Tries: (message) =>
-          "messages" in message ? (
+      <ResourceList
+        label={kind.title}
+        noun={kind.what}
+        path={`api/v1/operations/${kind.collection}`}
+        read={(query) => readMessages(kind, query)}
+        everyMs={refetchInterval}
+        filters={{ service: choice("Service", services) }}
+        above={({ unavailable }) => <Unavailable services={unavailable} />}
+        empty={kind.none}
+        columns={{
+          Message: (message) => <Name kind={kind} message={message} />,
+          Of: (message) => (
             <>
-              {message.attempts} so far, the next <Time at={message.next_at} />; {message.messages.toLocaleString()}{" "}
-              messages wait
+              {"consumer" in message ? message.consumer : message.service}
+              <div className={parts.quiet}>{message.topic}</div>
             </>
-          ) : "attempts" in message ? (
-            message.attempts
-          ) : (
-            "–"
           ),
-        Since: ({ since }) => <Time at={since} />,
-        Decide:
-          kind === parkedKeys &&
-          mayWrite &&
-          ((message: Message) => (
-            <div className={parts.row}>
-              <Decide kind={kind} action="again" message={message} />
-              <Decide kind={kind} action="giveUp" message={message} />
-            </div>
-          )),
-      }}
-    />
+          Reason: ({ reason }) => reason,
+          Tries: (message) =>
+            "messages" in message ? (
+              <>
+                {message.attempts} so far, the next <Time at={message.next_at} />; {message.messages.toLocaleString()}{" "}
+                messages wait
+              </>
+            ) : "attempts" in message ? (
+              message.attempts
+            ) : (
+              "–"
+            ),
+          Since: ({ since }) => <Time at={since} />,
+          Decide:
+            kind === parkedKeys &&
+            mayWrite &&
+            ((message: Message) => (
+              <div className={parts.row}>
+                <Decide kind={kind} action="again" message={message} />
+                <Decide kind={kind} action="giveUp" message={message} />
+              </div>
+            )),
+        }}
+      />
+    </Page>
   );
 }
 

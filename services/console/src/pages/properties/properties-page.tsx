@@ -3,7 +3,7 @@ import { Link } from "@tanstack/react-router";
 import { Answer } from "../../parts/answer.tsx";
 import { Status, Time } from "../../parts/inline.tsx";
 import { Listing } from "../../parts/listing.tsx";
-import { ChoiceFilter, Filters, TextFilter, useFilters } from "../../parts/lists.tsx";
+import { choice, Filters, useFilters } from "../../parts/lists.tsx";
 import { Page } from "../../parts/page.tsx";
 import parts from "../../parts/parts.module.css";
 import { useMay } from "../../session/api.ts";
@@ -23,11 +23,13 @@ export function PropertiesPage() {
   return (
     <Page title="Properties" actions={isOperator && <Link to="/proposals">Proposals</Link>}>
       <ConfigState />
-      <Filters>
-        <TextFilter name="text" label="Name or effect" />
-        <ChoiceFilter name="service" label="Service" choices={services} />
-        <ChoiceFilter name="overridden" label="Overridden" choices={["true", "false"]} />
-      </Filters>
+      <Filters
+        fields={{
+          text: "Name or effect",
+          service: choice("Service", services),
+          overridden: choice("Overridden", ["true", "false"]),
+        }}
+      />
       <Listing
         query={properties}
         what="properties"

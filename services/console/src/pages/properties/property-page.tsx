@@ -10,7 +10,7 @@ import { configStatusQuery, type Property, propertiesQuery, useNeedsApproval, va
 import { ChangeProperty } from "./change-property.tsx";
 import { PropertyHistory } from "./property-history.tsx";
 import { boundsText } from "./property-value.ts";
-import { proposalsQuery } from "./proposal.ts";
+import { readProposals } from "./proposal.ts";
 
 /** One property: the value that runs with its source, what it does, every instance, its history, and a change. */
 export function PropertyPage() {
@@ -51,7 +51,9 @@ const Change = ({ property }: { readonly property: Property }) => (
 function OpenProposals({ property: { name, services } }: { readonly property: Property }) {
   const names = [name, ...services.map((service) => `${service}.${name}`)];
   const { data = [] } = useQuery({
-    ...proposalsQuery({ outcome: "open", text: name }),
+    queryKey: ["proposals", "open", name],
+    refetchInterval: 10_000,
+    queryFn: () => readProposals({ outcome: "open", text: name }),
     select: ({ items }) => items.filter(({ changes }) => changes.some((change) => names.includes(change.name))),
   });
   if (data.length === 0) return null;

@@ -33,8 +33,8 @@ export interface Proposal {
 const proposalFields = `id reason author createdAt expiresAt state decidedBy decidedAt decisionReason revision
   changes { name value masked unset expectedRevision before { set value masked } }`;
 
-export const listQuery = `query($outcome: ProposalOutcome, $text: String, $after: String) {
-  proposals(outcome: $outcome, text: $text, after: $after) {
+export const listQuery = `query($outcome: ProposalOutcome, $text: String, $first: Int, $after: String) {
+  proposals(outcome: $outcome, text: $text, first: $first, after: $after) {
     pageInfo { hasNextPage endCursor } edges { node { ${proposalFields} } }
 } }`;
 const oneQuery = `query($id: ID!) { changeProposal(id: $id) { ${proposalFields} } }`;
@@ -43,27 +43,21 @@ const oneQuery = `query($id: ID!) { changeProposal(id: $id) { ${proposalFields} 
 export interface ProposalSearch {
   readonly outcome?: Outcome | undefined;
   readonly text?: string | undefined;
+  readonly first?: number;
   readonly after?: string | undefined;
 }
 
-const refetchInterval = 10_000;
-
-/** A page of the proposals, newest first. */
-export const proposalsQuery = (search: ProposalSearch) =>
-  queryOptions({
-    queryKey: ["proposals", search],
-    refetchInterval,
-    queryFn: async () => {
-      const { pageInfo, edges } = (await askGraph<{ proposals: Connection<Proposal> }>(listQuery, search)).proposals;
-      const next = pageInfo.hasNextPage ? pageInfo.endCursor : undefined;
-      return { items: edges.map(({ node }) => node), next_cursor: next };
-    },
-  });
+/** Reads a page of the proposals, newest first. */
+export async function readProposals(search: ProposalSearch) {
+  const { pageInfo, edges } = (await askGraph<{ proposals: Connection<Proposal> }>(listQuery, search)).proposals;
+  const next = pageInfo.hasNextPage ? pageInfo.endCursor : undefined;
+  return { items: edges.map(({ node }) => node), next_cursor: next };
+}
 
 export const proposalQuery = (id: string) =>
   queryOptions({
     queryKey: ["proposals", "one", id],
-    refetchInterval,
+    refetchInterval: 10_000,
     queryFn: async () => (await askGraph<{ changeProposal: Proposal | null }>(oneQuery, { id })).changeProposal,
   });
 

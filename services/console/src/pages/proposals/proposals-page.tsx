@@ -1,9 +1,8 @@
-import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { Status, Time } from "../../parts/inline.tsx";
-import { Listing } from "../../parts/listing.tsx";
-import { ChoiceFilter, Curl, Filters, TextFilter, useFilters } from "../../parts/lists.tsx";
+import { choice, useFilters } from "../../parts/lists.tsx";
 import { Page } from "../../parts/page.tsx";
+import { ResourceList } from "../../parts/resource-list.tsx";
 import { Actor } from "../properties/property-history.tsx";
 import {
   listQuery,
@@ -12,34 +11,28 @@ import {
   outcomes,
   outcomeTones,
   type Proposal,
-  proposalsQuery,
+  readProposals,
 } from "../properties/proposal.ts";
 
 /** The changes of properties that one operator proposes and another one decides. */
 export function ProposalsPage() {
-  const [search] = useFilters();
-  const { text, state, cursor } = search;
-  const variables = { text, outcome: state as Outcome | undefined, after: cursor };
-  const proposals = useQuery({ ...proposalsQuery(variables), placeholderData: keepPreviousData });
+  const [{ text, state }] = useFilters();
+  const outcome = state as Outcome | undefined;
   return (
     <Page title="Proposals" actions={<Link to="/properties">Properties</Link>}>
       <p>
         Changes that need a second operator. They are proposed on the page of the property; another operator than their
         author approves or rejects them.
       </p>
-      <Filters>
-        <TextFilter name="text" label="Property or reason" />
-        <ChoiceFilter name="state" label="State" choices={outcomes} />
-      </Filters>
-      <Listing
-        query={proposals}
-        what="proposals"
-        empty={
-          Object.keys(search).length > 0
-            ? "No proposal matches these filters."
-            : "Nobody has proposed a change. The property config.approval says which changes need a second operator."
-        }
+      <ResourceList
         label="Proposals"
+        noun="proposal"
+        path="graphql/proposals"
+        call={{ method: "POST", path: "graphql", body: { query: listQuery, variables: { text, outcome } } }}
+        read={({ cursor: after, limit: first }) => readProposals({ text, outcome, first, after })}
+        everyMs={10_000}
+        filters={{ text: "Property or reason", state: choice("State", outcomes) }}
+        empty="Nobody has proposed a change. The property config.approval says which changes need a second operator."
         columns={{
           Proposal: ({ id, changes }) => (
             <Link to="/proposals/$id" params={{ id }}>
@@ -53,7 +46,6 @@ export function ProposalsPage() {
           Decided: ({ decidedAt }) => (decidedAt ? <Time at={decidedAt} /> : "–"),
         }}
       />
-      <Curl method="POST" path="graphql" body={{ query: listQuery, variables }} />
     </Page>
   );
 }

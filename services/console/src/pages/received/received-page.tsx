@@ -1,6 +1,6 @@
 import { Link } from "@tanstack/react-router";
 import { Id, Status, Time } from "../../parts/inline.tsx";
-import { ChoiceFilter, TextFilter } from "../../parts/lists.tsx";
+import { choice } from "../../parts/lists.tsx";
 import { Page } from "../../parts/page.tsx";
 import parts from "../../parts/parts.module.css";
 import { api, dataOf } from "../../session/api.ts";
@@ -21,14 +21,13 @@ function ReceivedOf({ id }: { readonly id: string }) {
       id={id}
       name="received"
       label="Received webhooks"
+      noun="received webhook"
       read={(params) => dataOf(api.GET("/api/v1/webhooks/sources/{id}/received", { params }))}
-      filters={
-        <>
-          <TextFilter name="event_type" label="Type" />
-          <TextFilter name="delivery_id" label="Sender's id" />
-          <ChoiceFilter name="forwarded" label="Forwarded" choices={["true", "false"]} />
-        </>
-      }
+      filters={{
+        event_type: "Type",
+        delivery_id: "Sender's id",
+        forwarded: choice("Forwarded", ["true", "false"]),
+      }}
       links={
         <>
           <Link to="/webhooks/rejections" search={{ source_id: id }}>
@@ -39,11 +38,7 @@ function ReceivedOf({ id }: { readonly id: string }) {
           </Link>
         </>
       }
-      empty={(isFiltered) =>
-        isFiltered
-          ? "No received webhook matches these filters."
-          : "Nothing was received yet, or it is past its retention. Rejected webhooks are on a page of their own."
-      }
+      empty="Nothing was received yet, or it is past its retention. Rejected webhooks are on a page of their own."
       columns={{
         Webhook: ({ id: ref, event_type }) => (
           <>

@@ -1,7 +1,7 @@
 import type { WebhookRejection } from "@signalbox/client";
 import { Link } from "@tanstack/react-router";
 import { Status, Time } from "../../parts/inline.tsx";
-import { ChoiceFilter } from "../../parts/lists.tsx";
+import { choice } from "../../parts/lists.tsx";
 import { Page } from "../../parts/page.tsx";
 import parts from "../../parts/parts.module.css";
 import { api, dataOf } from "../../session/api.ts";
@@ -23,8 +23,9 @@ function RejectionsOf({ id }: { readonly id: string }) {
       id={id}
       name="rejections"
       label="Rejections"
+      noun="rejection"
       read={(params) => dataOf(api.GET("/api/v1/webhooks/sources/{id}/rejections", { params }))}
-      filters={<ChoiceFilter name="reason" label="Reason" choices={reasonNames} />}
+      filters={{ reason: choice("Reason", reasonNames) }}
       links={
         <>
           <Link to="/webhooks/received" search={{ source_id: id }}>
@@ -38,9 +39,7 @@ function RejectionsOf({ id }: { readonly id: string }) {
           </Link>
         </>
       }
-      empty={(isFiltered) =>
-        `${isFiltered ? "No rejection matches these filters." : "Nothing was rejected."} The list has the newest; the oldest leave it first.`
-      }
+      empty="Nothing was rejected. The list has the newest; the oldest leave it first."
       columns={{
         Reason: ({ id: ref, reason }) => (
           <>
