@@ -10,13 +10,15 @@ export interface ConflictProps {
   readonly differences: readonly Difference[];
   readonly onMine: () => void;
   readonly onTheirs: () => void;
+  /** Returns to the form with everything that was typed, as Escape does. */
+  readonly onBack: () => void;
 }
 
 /** Shows two versions of one thing and has the person choose. */
-export function Conflict({ what, differences, onMine, onTheirs }: ConflictProps) {
+export function Conflict({ what, differences, onMine, onTheirs, onBack }: ConflictProps) {
   return (
-    <Box title="It has changed meanwhile" role="alertdialog" isOpen onClose={onTheirs}>
-      <p>Somebody saved this {what} after you had opened it. These fields differ:</p>
+    <Box title={`The ${what} has changed meanwhile`} role="alertdialog" isOpen onClose={onBack}>
+      <p>Somebody saved this {what} after you had opened it. You both changed these fields:</p>
       <Table
         label="Both versions"
         rows={differences}
@@ -30,6 +32,7 @@ export function Conflict({ what, differences, onMine, onTheirs }: ConflictProps)
       <div className={styles.row}>
         <Button label="Save mine over it" className="main" onClick={onMine} />
         <Button label="Take the saved version" onClick={onTheirs} />
+        <Button label="Back to the form" onClick={onBack} />
       </div>
     </Box>
   );

@@ -1,17 +1,14 @@
-import { type ReactNode, useState } from "react";
-import { Failure } from "./answer.tsx";
-import { submits, useChange } from "./dialog.tsx";
-import { fieldsOf, type InputProps, TextField } from "./fields.tsx";
+import { useState } from "react";
+import type { InputProps } from "./fields.tsx";
+import { Fields, type FieldsData } from "./form.tsx";
 import { Panel } from "./page.tsx";
 import parts from "./parts.module.css";
+import { wordsIn } from "./read-text.ts";
+import { type Trial, TrialForm, useTrial } from "./trial.tsx";
 
 /** The form of a replay, which is counted before it starts, so that nobody sends a million of something by mistake. */
 export interface CountedReplay<Input extends object> extends InputProps<Input> {
-  readonly counted: Counted | null;
-  readonly error: Error | null;
-  readonly isPending: boolean;
-  readonly countFirst: () => void;
-  readonly start: () => void;
+  readonly trial: Trial<Counted | { readonly id: string }, unknown>;
 }
 
 interface Counted {
@@ -25,21 +22,15 @@ export function useCountedReplay<Input extends object>(
   send: (input: Input, isDryRun: boolean) => Promise<Counted | { readonly id: string }>,
 ): CountedReplay<Input> {
   const [input, setInput] = useState(initial);
-  const dryRun = useChange(() => send(input, true));
-  const replay = useChange(() => send(input, false), dryRun.reset);
-  return {
-    input,
-    set(changed) {
-      setInput({ ...input, ...changed });
-      dryRun.reset();
-      replay.reset();
-    },
-    counted: dryRun.data !== undefined && "count" in dryRun.data ? dryRun.data : null,
-    error: dryRun.error ?? replay.error,
-    isPending: dryRun.isPending || replay.isPending,
-    countFirst: () => dryRun.mutate(),
-    start: () => replay.mutate(),
+  const trial = useTrial(
+    () => send(input, true),
+    () => send(input, false),
+  );
+  const set = (changed: Partial<Input>) => {
+    setInput({ ...input, ...changed });
+    trial.reset();
   };
+  return { input, set, trial };
 }
 
 interface CountFirstProps<Input extends object> {
@@ -48,35 +39,36 @@ interface CountFirstProps<Input extends object> {
   /** The word for what is done again, such as "Send". */
   readonly verb: string;
   readonly replay: CountedReplay<Input>;
-  /** The fields that choose. */
-  readonly children: ReactNode;
+  readonly fields: FieldsData<Input>;
 }
 
 /** The form of a replay: it counts, and then has the button that starts it. */
-export function CountFirst<Input extends object>({ title, lead, verb, replay, children }: CountFirstProps<Input>) {
-  const { counted, error, isPending } = replay;
+export function CountFirst<Input extends object>({ title, lead, verb, replay, fields }: CountFirstProps<Input>) {
+  const { input, set, trial } = replay;
+  const { count, left_out: leftOut = 0 } = trial.tried && "count" in trial.tried ? trial.tried : { count: 0 };
   return (
     <Panel title={title}>
-      <form onSubmit={submits(replay.countFirst)} className={parts.page}>
+      <TrialForm
+        trial={trial}
+        what="replay"
+        tryLabel="Count first"
+        makeLabel={`${verb} ${count.toLocaleString()} again`}
+        isWorthIt={count > 0}
+        onMake={trial.make}
+        preview={
+          trial.tried && (
+            <>
+              {count === 0 && `Nothing matches; there is nothing to ${verb.toLowerCase()} again. `}
+              {leftOut > 0 && `${leftOut.toLocaleString()} of endpoints that are not enabled are left out.`}
+            </>
+          )
+        }
+      >
         {lead && <p>{lead}</p>}
-        <div className={parts.filters}>{children}</div>
-        <div className={parts.row}>
-          <button type="submit" disabled={isPending}>
-            Count first
-          </button>
-          {counted && (
-            <button type="button" className="main" disabled={counted.count === 0 || isPending} onClick={replay.start}>
-              {verb} {counted.count.toLocaleString()} again
-            </button>
-          )}
-          <span role="status">
-            {counted?.count === 0 && `Nothing matches; there is nothing to ${verb.toLowerCase()} again. `}
-            {!!counted?.left_out &&
-              `${counted.left_out.toLocaleString()} of endpoints that are not enabled are left out.`}
-          </span>
+        <div className={parts.filters}>
+          <Fields input={input} set={set} fields={fields} />
         </div>
-        {error && <Failure error={error} what="replay" />}
-      </form>
+      </TrialForm>
     </Panel>
   );
 }
@@ -89,21 +81,14 @@ export interface ReplaySpan {
 
 /** The members of a replay's body that a span says. */
 export function bodyOfSpan({ hours, types }: ReplaySpan) {
-  const words = types.split(/[\s,]+/).filter((word) => word !== "");
+  const words = wordsIn(types);
   return { from: hoursAgo(hours), ...(words.length > 0 && { event_types: words }) };
 }
 
 export const hoursAgo = (hours: string): string => new Date(Date.now() - Number(hours) * 3_600_000).toISOString();
 
 /** The field of a span's hours. */
-export const HoursField = ({ input, set }: InputProps<{ readonly hours: string }>) => (
-  <TextField label="Of the last hours" type="number" min={1} required {...fieldsOf(input, set)("hours")} />
-);
+export const hoursField = { label: "Of the last hours", type: "number", min: 1, required: true } as const;
 
 /** The fields of a span. */
-export const SpanFields = ({ input, set }: InputProps<ReplaySpan>) => (
-  <>
-    <HoursField input={input} set={set} />
-    <TextField label="Event types" placeholder="all" {...fieldsOf(input, set)("types")} />
-  </>
-);
+export const spanFields = { hours: hoursField, types: { label: "Event types", placeholder: "all" } } as const;

@@ -1,10 +1,9 @@
-import { ApiError } from "@signalbox/client";
-import { type UseMutationResult, useMutation, useQueryClient } from "@tanstack/react-query";
-import { type FormEvent, type ReactNode, useId, useLayoutEffect, useRef, useState } from "react";
+import { type ReactNode, useId, useLayoutEffect, useRef, useState } from "react";
 import { createPortal } from "react-dom";
 import { Failure } from "./answer.tsx";
 import { Button } from "./button.tsx";
 import styles from "./parts.module.css";
+import { useChange } from "./use-change.ts";
 
 interface BoxProps {
   readonly title: string;
@@ -51,105 +50,6 @@ function OpenBox({ title, onClose, role = "dialog", children }: Omit<BoxProps, "
   );
 }
 
-/** What a form does when it is submitted. */
-interface Change {
-  readonly mutate: () => void;
-  readonly error: Error | null;
-  readonly isPending: boolean;
-}
-
-interface ChangeFormProps {
-  readonly change: Change;
-  /** The thing that changes, for a refusal. */
-  readonly what: string;
-  /** The words of the button that does it. */
-  readonly submitLabel: string;
-  readonly kind?: "main" | "danger";
-  /** False until the person has typed what makes it possible. */
-  readonly isReady?: boolean;
-  readonly className?: string | undefined;
-  readonly label?: string;
-  /** Shown beside the button, such as a way out. */
-  readonly beside?: ReactNode;
-  readonly children: ReactNode;
-}
-
-/** A form that changes something: its fields, the refusal, and the button that does it. */
-export function ChangeForm(props: ChangeFormProps) {
-  const { change, what, submitLabel, kind, isReady = true, className = styles.page, label, beside, children } = props;
-  return (
-    <form className={className} onSubmit={submits(() => isReady && change.mutate())} aria-label={label}>
-      {children}
-      {change.error && <Failure error={change.error} what={what} />}
-      <div className={styles.row}>
-        <button type="submit" className={kind} disabled={!isReady || change.isPending}>
-          {submitLabel}
-        </button>
-        {beside}
-      </div>
-    </form>
-  );
-}
-
-/** Handles the submission of a form. */
-export const submits = (act: () => void) => (event: FormEvent) => {
-  event.preventDefault();
-  act();
-};
-
-interface FormActionProps<Result> extends Pick<ChangeFormProps, "what" | "submitLabel" | "isReady" | "children"> {
-  /** The words of the button that opens the dialog. */
-  readonly label: string;
-  readonly buttonLabel?: string;
-  readonly isDisabled?: boolean;
-  readonly title: string;
-  /** Gives something up, so that the buttons and the dialog warn. */
-  readonly isDanger?: boolean;
-  readonly run: () => Promise<Result>;
-  readonly onDone?: (result: Result) => void;
-  /** Prepares the form anew. Without it, what was typed and refused stays. */
-  readonly onOpen?: () => void;
-  readonly onClose?: () => void;
-}
-
-/** A button with the dialog of a form: its fields, the refusal, the button that does it, and one that leaves it. */
-export function FormAction<Result>(props: FormActionProps<Result>) {
-  const { label, buttonLabel, isDisabled, title, isDanger = false, run, onDone, onOpen, onClose, ...form } = props;
-  const [isOpen, setOpen] = useState(false);
-  const close = () => {
-    setOpen(false);
-    onClose?.();
-  };
-  const change = useChange(run, (result: Result) => {
-    close();
-    onDone?.(result);
-  });
-  const open = () => {
-    if (onOpen) change.reset();
-    onOpen?.();
-    setOpen(true);
-  };
-  return (
-    <>
-      <Button
-        label={label}
-        className={isDanger ? "danger" : undefined}
-        disabled={isDisabled}
-        aria-label={buttonLabel}
-        onClick={open}
-      />
-      <Box title={title} role={isDanger ? "alertdialog" : "dialog"} isOpen={isOpen} onClose={close}>
-        <ChangeForm
-          {...form}
-          change={change}
-          kind={isDanger ? "danger" : "main"}
-          beside={<Button label="Cancel" onClick={close} />}
-        />
-      </Box>
-    </>
-  );
-}
-
 interface ActionProps {
   readonly label: string;
   /** The thing that changes, for a refusal. */
@@ -191,24 +91,6 @@ export function Action({ label, what, run, confirm, kind, onDone, dismiss = "Can
       </Box>
     </>
   );
-}
-
-/** A change after which everything shown is read again; so it is after a conflict, which shows that something else changed. */
-export function useChange<Result, Input = void>(
-  run: (input: Input) => Promise<Result>,
-  onDone?: (result: Result) => void,
-): UseMutationResult<Result, Error, Input> {
-  const queries = useQueryClient();
-  return useMutation({
-    mutationFn: run,
-    onSuccess: async (result) => {
-      onDone?.(result);
-      await queries.invalidateQueries();
-    },
-    onError: async (error) => {
-      if (error instanceof ApiError && [409, 412].includes(error.status)) await queries.invalidateQueries();
-    },
-  });
 }
 
 interface UndoProps<Result> {

@@ -6,7 +6,10 @@ export interface Difference {
 }
 
 /** Names the fields in which two versions differ, with both values. */
-export function differencesOf<Input extends object>(mine: Input, theirs: Input): Difference[] {
+export function differencesOf<Input extends object>(
+  mine: Input,
+  theirs: { readonly [Name in keyof Input]?: unknown },
+): Difference[] {
   return (Object.keys(mine) as (keyof Input & string)[])
     .map((name) => ({ name: wordsOf(name), mine: textOf(mine[name]), theirs: textOf(theirs[name]) }))
     .filter(({ mine, theirs }) => mine !== theirs);
@@ -20,3 +23,6 @@ function textOf(value: unknown): string {
   if (value === null || value === undefined) return "";
   return typeof value === "object" ? JSON.stringify(value) : String(value);
 }
+
+/** Returns true for values that are written in the same way. */
+export const isSame = (one: unknown, other: unknown): boolean => textOf(one) === textOf(other);

@@ -1,14 +1,16 @@
 import { type QueryKey, type UseMutationResult, useQueryClient } from "@tanstack/react-query";
-import { type FormEvent, type ReactNode, useState } from "react";
+import { type ReactNode, type SubmitEvent, useRef, useState } from "react";
 import type { Versioned } from "../session/api.ts";
 import { Failure } from "./answer.tsx";
 import { Button } from "./button.tsx";
 import { Conflict, type ConflictProps } from "./conflict.tsx";
-import { useChange } from "./dialog.tsx";
 import { differencesOf } from "./differences.ts";
+import { useDraft } from "./drafts.ts";
 import type { InputProps } from "./fields.tsx";
+import { Fields, type FieldsData, submits } from "./form.tsx";
 import parts from "./parts.module.css";
-import { type Draft, type Saving, saveVersion } from "./save-version.ts";
+import { type Draft, type Merge, type Saving, saveVersion } from "./save-version.ts";
+import { useChange } from "./use-change.ts";
 
 interface EditOptions<Data, Input> extends Saving<Data, Input> {
   readonly current: Versioned<Data>;
@@ -17,8 +19,8 @@ interface EditOptions<Data, Input> extends Saving<Data, Input> {
   /** Input with which the form begins instead of what is saved, such as the next state of something. */
   readonly initial?: Partial<Input>;
   readonly onDone?: () => void;
-  /** Leaves out of an input what both versions must not show, such as a typed secret. Default: nothing. */
-  readonly shown?: (input: Input) => object;
+  /** Leaves typed secrets out of an input, which is kept for the session, or shown beside another. Default: nothing. */
+  readonly withoutSecrets?: (input: Input) => Input;
 }
 
 /** A form over something that others may change too. */
@@ -26,9 +28,13 @@ export interface Edit<Input> extends InputProps<Input> {
   readonly isChanged: boolean;
   /** Forgets what was typed. */
   readonly drop: () => void;
-  readonly submit: (event: FormEvent) => void;
+  readonly submit: (event: SubmitEvent) => void;
   readonly saving: Pick<UseMutationResult, "error" | "isPending" | "isSuccess">;
   readonly conflict: Omit<ConflictProps, "what"> | null;
+}
+
+interface Contest<Data, Input> extends Merge<Input> {
+  readonly theirs: Versioned<Data>;
 }
 
 /**
@@ -36,56 +42,66 @@ export interface Edit<Input> extends InputProps<Input> {
  * the version that it is based on.
  */
 export function useEdit<Data, Input extends object>(options: EditOptions<Data, Input>): Edit<Input> {
-  const { current, queryKey, inputOf, initial, read, save, onDone, shown = (input) => input } = options;
+  const { current, queryKey, inputOf, initial, read, save, onDone, withoutSecrets = (input) => input } = options;
   const queries = useQueryClient();
-  const [draft, setDraft] = useState<Draft<Data, Input> | null>(
-    initial ? { input: { ...inputOf(current.data), ...initial }, on: current } : null,
-  );
-  const [theirs, setTheirs] = useState<Versioned<Data> | null>(null);
+  const [begun] = useState({ input: { ...inputOf(current.data), ...initial }, on: current });
+  const kept = useDraft<Draft<Data, Input>>(`edit ${queryKey.join(" ")}`, ({ input, on }) => ({
+    input: withoutSecrets(input),
+    on,
+  }));
+  const draft = kept.draft ?? (initial ? begun : null);
   const { input, on } = draft ?? { input: inputOf(current.data), on: current };
-  const drop = () => {
-    setDraft(null);
-    setTheirs(null);
+  const typed = useRef(input);
+  typed.current = input;
+  const [contest, setContest] = useState<Contest<Data, Input> | null>(null);
+  const become = (next: Draft<Data, Input> | null) => {
+    if (next) kept.keep(next);
+    else kept.drop();
+    setContest(null);
     saving.reset();
   };
   const saving = useChange(
     async (sent: Draft<Data, Input>) => ({
       input: sent.input,
-      saved: await saveVersion({ read, save, inputOf }, sent, setTheirs),
+      saved: await saveVersion({ read, save, inputOf }, sent, (theirs, merge) => setContest({ theirs, ...merge })),
     }),
     ({ input: sent, saved }) => {
       queries.setQueryData(queryKey, saved);
       // What was typed while the answer was on its way is kept.
-      setDraft((typed) => (typed === null || typed.input === sent ? null : { input: typed.input, on: saved }));
-      setTheirs(null);
+      if (typed.current === sent) kept.drop();
+      else kept.keep({ input: typed.current, on: saved });
+      setContest(null);
       onDone?.();
     },
   );
   return {
     input,
-    set: (changed) => setDraft({ input: { ...input, ...changed }, on }),
+    set: (changed) => kept.keep({ input: { ...input, ...changed }, on }),
     isChanged: draft !== null && differencesOf(input, inputOf(on.data)).length > 0,
-    drop,
-    submit: (event) => {
-      event.preventDefault();
-      saving.mutate({ input, on });
-    },
+    drop: () => become(null),
+    submit: submits(() => saving.mutate({ input, on })),
     saving,
-    conflict: theirs && {
-      differences: differencesOf(shown(input), shown(inputOf(theirs.data))),
-      onMine: () => {
-        setDraft({ input, on: theirs });
-        setTheirs(null);
-        saving.mutate({ input, on: theirs });
+    conflict: contest && {
+      differences: differencesOf(
+        partOf(withoutSecrets(input), contest.contested),
+        withoutSecrets(inputOf(contest.theirs.data)),
+      ),
+      onMine() {
+        const mine = { input: contest.merged, on: contest.theirs };
+        become(mine);
+        saving.mutate(mine);
       },
-      onTheirs: () => {
-        setDraft({ input: inputOf(theirs.data), on: theirs });
-        setTheirs(null);
-        saving.reset();
+      onTheirs() {
+        const { theirs, merged, contested } = contest;
+        become({ input: { ...merged, ...partOf(inputOf(theirs.data), contested) }, on: theirs });
       },
+      onBack: () => setContest(null),
     },
   };
 }
+
+const partOf = <Input extends object>(input: Input, names: readonly (keyof Input & string)[]): Partial<Input> =>
+  Object.fromEntries(names.map((name) => [name, input[name]])) as Partial<Input>;
 
 interface EditFormProps<Input> {
   readonly edit: Edit<Input>;
@@ -93,23 +109,31 @@ interface EditFormProps<Input> {
   /** The thing that is edited, for a refusal. */
   readonly what: string;
   readonly onCancel?: () => void;
-  readonly children: ReactNode;
+  readonly fields?: FieldsData<Input>;
+  /** Shown above the fields, such as a heading. */
+  readonly children?: ReactNode;
 }
 
 /** The form of an edit: its fields, its refusal, and both versions when somebody else saved meanwhile. */
-export function EditForm<Input extends object>({ edit, label, what, onCancel, children }: EditFormProps<Input>) {
+export function EditForm<Input extends object>(props: EditFormProps<Input>) {
+  const { edit, label, what, onCancel, fields = {}, children } = props;
   const { saving, conflict, isChanged } = edit;
+  const cancel = () => {
+    edit.drop();
+    onCancel?.();
+  };
   return (
     <form className={parts.panel} onSubmit={edit.submit} aria-label={label}>
       {children}
+      <Fields input={edit.input} set={edit.set} fields={fields} />
       {saving.error && !conflict && <Failure error={saving.error} what={what} />}
       <div className={parts.row}>
         <button type="submit" className="main" disabled={saving.isPending}>
           Save
         </button>
-        {onCancel && <Button label="Cancel" onClick={onCancel} />}
+        {onCancel && <Button label="Cancel" onClick={cancel} />}
         {!onCancel && isChanged && <Button label="Undo changes" onClick={edit.drop} />}
-        <span role="status">{!onCancel && (isChanged ? "Not saved yet." : saving.isSuccess && "Saved.")}</span>
+        <span role="status">{isChanged ? "Not saved yet." : saving.isSuccess && "Saved."}</span>
       </div>
       {conflict && <Conflict what={what} {...conflict} />}
     </form>

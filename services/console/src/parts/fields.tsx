@@ -31,7 +31,8 @@ export interface InputProps<Input> {
   readonly set: (changed: Partial<Input>) => void;
 }
 
-interface Bound<Value> {
+/** A value of a form, and the way to change it. */
+export interface Bound<Value> {
   readonly value: Value;
   readonly set: (value: Value) => void;
 }
@@ -81,16 +82,21 @@ interface SelectProps<Value extends string> extends Labelled, Bound<Value> {
   readonly required?: boolean;
 }
 
-/** One of some choices. */
-export const SelectField = <Value extends string>({ label, hint, choices, set, ...select }: SelectProps<Value>) => (
-  <Field label={label} hint={hint}>
-    {(ids) => (
-      <select {...ids} {...select} onChange={({ target }) => set(target.value as Value)}>
-        {optionsOf(choices)}
-      </select>
-    )}
-  </Field>
-);
+/** One of some choices. A value that is none of them, such as one that was removed, stays visible. */
+export function SelectField<Value extends string>({ label, hint, choices, set, ...select }: SelectProps<Value>) {
+  const { value } = select;
+  const isKnown = choices.some((choice) => value === (typeof choice === "string" ? choice : choice[0]));
+  const unknown: Choices = isKnown ? [] : [[value, value || "choose one"]];
+  return (
+    <Field label={label} hint={hint}>
+      {(ids) => (
+        <select {...ids} {...select} onChange={({ target }) => set(target.value as Value)}>
+          {optionsOf([...unknown, ...choices])}
+        </select>
+      )}
+    </Field>
+  );
+}
 
 /** Yes or no. */
 export const CheckField = ({ label, value, set }: Labelled & Bound<boolean>) => (
@@ -99,3 +105,27 @@ export const CheckField = ({ label, value, set }: Labelled & Bound<boolean>) => 
     {label}
   </label>
 );
+
+/** A field of a form in data: a choice, a text on several lines, or one on one line. A yes or no needs its label alone. */
+export interface FieldData extends Labelled, Omit<ComponentProps<"input">, "value" | "onChange" | "children"> {
+  readonly choices?: Choices;
+  /** Lines of a text on several. */
+  readonly rows?: number;
+  /** True for sentences, which a browser may check and fill in. */
+  readonly isProse?: boolean;
+}
+
+/** The field that fits its data and the kind of its value. */
+export function FieldOf({
+  choices,
+  rows,
+  isProse = false,
+  ...field
+}: (FieldData & Bound<string>) | (FieldData & Bound<boolean>)) {
+  if (typeof field.value === "boolean") return <CheckField {...(field as Labelled & Bound<boolean>)} />;
+  const text = field as FieldData & Bound<string>;
+  const { label, hint, required = false, value, set } = text;
+  if (choices) return <SelectField {...{ label, hint, required, choices, value, set }} />;
+  const shared = { autoComplete: isProse ? "on" : "off", spellCheck: isProse, ...text };
+  return rows ? <TextArea rows={rows} {...(shared as ComponentProps<typeof TextArea>)} /> : <TextField {...shared} />;
+}

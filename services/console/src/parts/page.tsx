@@ -1,3 +1,4 @@
+import { useLocation } from "@tanstack/react-router";
 import { type ReactNode, useEffect, useRef } from "react";
 import styles from "./parts.module.css";
 
@@ -11,10 +12,13 @@ interface PageProps {
 /** A page: its title is the document's too, and gets the focus when the page comes, so that a screen reader says it. */
 export function Page({ title, actions, children }: PageProps) {
   const heading = useRef<HTMLHeadingElement>(null);
+  const pathname = useLocation({ select: (location) => location.pathname });
   useEffect(() => {
     document.title = `${title} · Signalbox`;
-    heading.current?.focus({ preventScroll: true });
   }, [title]);
+  // Not for another title: a thing that somebody else renames would take the focus out of a form.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: Another address is another page, also of the same kind.
+  useEffect(() => heading.current?.focus({ preventScroll: true }), [pathname]);
   return (
     <div className={styles.page}>
       <div className={styles.head}>

@@ -1,9 +1,4 @@
-import { useState } from "react";
-import { Failure } from "./answer.tsx";
-import { Button } from "./button.tsx";
-import { Box, useChange } from "./dialog.tsx";
-import { SelectField } from "./fields.tsx";
-import styles from "./parts.module.css";
+import { FormAction } from "./form.tsx";
 
 const daySeconds = 86_400;
 
@@ -35,32 +30,20 @@ interface RotateProps<Result> {
 /** A button with the dialog that makes a new secret and says until when the old one goes on. */
 export function Rotate<Result>(props: RotateProps<Result>) {
   const { label, what, text, field = "Overlap", choices = overlaps, initial = daySeconds, rotate, onDone } = props;
-  const [isOpen, setOpen] = useState(false);
-  const [overlap, setOverlap] = useState(initial);
-  const rotation = useChange(
-    () => rotate(overlap),
-    (result) => {
-      setOpen(false);
-      onDone(result);
-    },
-  );
   return (
-    <>
-      <Button label={label} onClick={() => setOpen(true)} />
-      <Box title={label} isOpen={isOpen} onClose={() => setOpen(false)}>
-        <p>{text}</p>
-        <SelectField
-          label={field}
-          choices={choices.map(([seconds, words]) => [String(seconds ?? ""), words])}
-          value={String(overlap ?? "")}
-          set={(seconds) => setOverlap(seconds === "" ? null : Number(seconds))}
-        />
-        {rotation.error && <Failure error={rotation.error} what={what} />}
-        <div className={styles.row}>
-          <Button label={label} className="main" change={rotation} />
-          <Button label="Cancel" onClick={() => setOpen(false)} />
-        </div>
-      </Box>
-    </>
+    <FormAction
+      label={label}
+      title={`${label}: ${what}`}
+      submitLabel={label}
+      what={what}
+      initial={{ seconds: String(initial ?? "") }}
+      fields={{
+        seconds: { label: field, choices: choices.map(([seconds, words]) => [String(seconds ?? ""), words]) },
+      }}
+      run={({ seconds }) => rotate(seconds === "" ? null : Number(seconds))}
+      onDone={onDone}
+    >
+      <p>{text}</p>
+    </FormAction>
   );
 }

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ApiError } from "@signalbox/client";
-import { saveVersion } from "./save-version.ts";
+import { mergeInputs, saveVersion } from "./save-version.ts";
 
 interface Image {
   readonly title: string;
@@ -30,13 +30,23 @@ test("a version that differs in nothing that the form has is saved over without 
   assert.deepEqual(handed, []);
 });
 
-test("a version in which somebody changed a field is handed over first", async () => {
+test("a version in which somebody changed the same field is handed over first", async () => {
   const { save, handed } = serverOf({ title: "theirs", status: "processing" }, "2");
   await assert.rejects(save("mine"), ApiError);
   assert.deepEqual(
     handed.map(({ title }) => title),
     ["theirs"],
   );
+});
+
+test("a field that one of two people changed keeps their value", () => {
+  const base = { title: "a", tags: ["x"], url: "u", note: "n" };
+  const merge = mergeInputs(base, { ...base, title: "mine", note: "m" }, { ...base, tags: ["y"], note: "t" });
+  assert.deepEqual(merge, { merged: { title: "mine", tags: ["y"], url: "u", note: "m" }, contested: ["note"] });
+});
+
+test("a field that both changed to one value is no question", () => {
+  assert.deepEqual(mergeInputs({ title: "a" }, { title: "b" }, { title: "b" }).contested, []);
 });
 
 test("a conflict that left the version as it was is a refusal", async () => {

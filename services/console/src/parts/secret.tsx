@@ -1,7 +1,5 @@
-import { type ComponentProps, useState } from "react";
 import { Button } from "./button.tsx";
-import { FormAction } from "./dialog.tsx";
-import { TextField } from "./fields.tsx";
+import { FormAction } from "./form.tsx";
 import { Copy, Time } from "./inline.tsx";
 import { Panel, Table } from "./page.tsx";
 import styles from "./parts.module.css";
@@ -29,11 +27,6 @@ export function ShownOnce({ title, text, secret, onClose }: OnceProps) {
     </Panel>
   );
 }
-
-/** A field for a secret of another system, which no browser keeps. */
-export const SecretField = (props: ComponentProps<typeof TextField>) => (
-  <TextField type="password" required autoComplete="off" spellCheck={false} {...props} />
-);
 
 interface LiveSecretsProps {
   readonly secrets: ReadonlyArray<{
@@ -70,19 +63,15 @@ interface RenameProps {
 }
 
 /** A button with the dialog that gives something another name. */
-export function Rename({ what, name, rename }: RenameProps) {
-  const [typed, setTyped] = useState(name);
-  return (
-    <FormAction
-      label="Rename"
-      buttonLabel={`Rename ${name}`}
-      title={`Rename the ${what}`}
-      submitLabel="Rename"
-      what={what}
-      run={() => rename(typed.trim())}
-      onOpen={() => setTyped(name)}
-    >
-      <TextField label="Name" required maxLength={100} value={typed} set={setTyped} />
-    </FormAction>
-  );
-}
+export const Rename = ({ what, name, rename }: RenameProps) => (
+  <FormAction
+    label="Rename"
+    buttonLabel={`Rename ${name}`}
+    title={`Rename the ${what}`}
+    submitLabel="Rename"
+    what={what}
+    initial={{ name }}
+    fields={{ name: { label: "Name", required: true, maxLength: 100 } }}
+    run={(typed) => rename(typed.name.trim())}
+  />
+);

@@ -1,7 +1,7 @@
 import { type ReactNode, useEffect, useState, useSyncExternalStore } from "react";
 import { Button } from "../parts/button.tsx";
-import { submits } from "../parts/dialog.tsx";
-import { TextField } from "../parts/fields.tsx";
+import { FieldOf } from "../parts/fields.tsx";
+import { submits } from "../parts/form.tsx";
 import parts from "../parts/parts.module.css";
 import { canReturnHere, type Issuer } from "../session/issuer.ts";
 import { leaveForSignIn, onSessionChange, readSession, signInWithKey } from "../session/session.ts";
@@ -69,12 +69,10 @@ function KeyForm() {
   });
   return (
     <form className={parts.panel} onSubmit={submit}>
-      <TextField
+      <FieldOf
         label="Or an API key"
         hint="It stays in the memory of this page and is gone when you close or reload it."
         type="password"
-        autoComplete="off"
-        spellCheck={false}
         value={key}
         set={setKey}
       />

@@ -1,4 +1,5 @@
 import type { OauthApplication } from "@signalbox/client";
+import { wordsIn } from "../../parts/read-text.ts";
 import type { Scope } from "../../session/api.ts";
 
 export const emptyApplication = {
@@ -30,12 +31,10 @@ export function inputOf(application: OauthApplication): ApplicationInput {
 export function bodyOf({ name, redirectUris, signOutUris, scopes, logo, isAsking }: ApplicationInput) {
   return {
     name: name.trim(),
-    redirect_uris: linesOf(redirectUris),
-    post_logout_redirect_uris: linesOf(signOutUris),
+    redirect_uris: wordsIn(redirectUris),
+    post_logout_redirect_uris: wordsIn(signOutUris),
     scopes: [...scopes],
     logo_url: logo.trim() || null,
     consent: isAsking ? ("ask" as const) : ("none" as const),
   };
 }
-
-const linesOf = (text: string): string[] => text.split(/\s+/).filter((line) => line !== "");

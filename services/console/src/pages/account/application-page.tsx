@@ -12,7 +12,7 @@ import { Rotate } from "../../parts/rotate.tsx";
 import { LiveSecrets, ShownOnce } from "../../parts/secret.tsx";
 import { api, ifMatch, type Versioned, versioned } from "../../session/api.ts";
 import { AccountFrame } from "./account-frame.tsx";
-import { ApplicationFields } from "./application-fields.tsx";
+import { useApplicationFields } from "./application-fields.tsx";
 import { bodyOf, inputOf } from "./application-input.ts";
 
 const readApplication = (id: string) =>
@@ -129,9 +129,8 @@ function EditApplication({ current }: { readonly current: Versioned<OauthApplica
     },
   });
   return (
-    <EditForm edit={edit} label="Edit the application" what="application">
+    <EditForm edit={edit} label="Edit the application" what="application" fields={useApplicationFields()}>
       <h2>Fields</h2>
-      <ApplicationFields input={edit.input} set={edit.set} />
     </EditForm>
   );
 }

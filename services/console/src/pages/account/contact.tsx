@@ -1,6 +1,5 @@
-import { useState } from "react";
-import { Action, ChangeForm, useChange } from "../../parts/dialog.tsx";
-import { TextField } from "../../parts/fields.tsx";
+import { Action } from "../../parts/dialog.tsx";
+import { Form } from "../../parts/form.tsx";
 import { Status } from "../../parts/inline.tsx";
 import { Panel } from "../../parts/page.tsx";
 import parts from "../../parts/parts.module.css";
@@ -47,11 +46,6 @@ export function Contact({ account, mayWrite }: { readonly account: Account; read
 const change = (address: string | null) => versioned(api.PATCH("/api/account", { body: { contact_address: address } }));
 
 function Pending({ address, mayWrite }: { readonly address: string; readonly mayWrite: boolean }) {
-  const [code, setCode] = useState("");
-  const confirmation = useChange(
-    () => versioned(api.POST("/api/account/contact-change/confirm", { body: { code: code.trim() } })),
-    () => setCode(""),
-  );
   const waits = (
     <p role="status">
       <strong>{address}</strong> waits for the code that was mailed to it. Until then the address above is in use.
@@ -59,13 +53,17 @@ function Pending({ address, mayWrite }: { readonly address: string; readonly may
   );
   if (!mayWrite) return <div className={parts.notice}>{waits}</div>;
   return (
-    <ChangeForm
-      change={confirmation}
+    <Form
       what="code"
       submitLabel="Confirm"
       kind="main"
       className={parts.notice}
       label="Confirm the new address"
+      initial={{ code: "" }}
+      fields={{
+        code: { label: "Code from the mail", required: true, inputMode: "numeric", autoComplete: "one-time-code" },
+      }}
+      run={({ code }) => versioned(api.POST("/api/account/contact-change/confirm", { body: { code: code.trim() } }))}
       beside={
         <>
           <Action
@@ -82,35 +80,25 @@ function Pending({ address, mayWrite }: { readonly address: string; readonly may
       }
     >
       {waits}
-      <TextField
-        label="Code from the mail"
-        required
-        inputMode="numeric"
-        autoComplete="one-time-code"
-        value={code}
-        set={setCode}
-      />
-    </ChangeForm>
+    </Form>
   );
 }
 
-function NewAddress() {
-  const [address, setAddress] = useState("");
-  const request = useChange(
-    () => change(address.trim()),
-    () => setAddress(""),
-  );
-  return (
-    <ChangeForm change={request} what="address" submitLabel="Mail a code" label="Change the address">
-      <TextField
-        label="Another address"
-        hint="A code is mailed to it. The address in use gets a mail too, with a way to object."
-        type="email"
-        required
-        autoComplete="email"
-        value={address}
-        set={setAddress}
-      />
-    </ChangeForm>
-  );
-}
+const NewAddress = () => (
+  <Form
+    what="address"
+    submitLabel="Mail a code"
+    label="Change the address"
+    initial={{ address: "" }}
+    fields={{
+      address: {
+        label: "Another address",
+        hint: "A code is mailed to it. The address in use gets a mail too, with a way to object.",
+        type: "email",
+        required: true,
+        autoComplete: "email",
+      },
+    }}
+    run={({ address }) => change(address.trim())}
+  />
+);

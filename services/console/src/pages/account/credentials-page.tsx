@@ -1,8 +1,7 @@
 import { useState } from "react";
-import { Failure } from "../../parts/answer.tsx";
 import { Button } from "../../parts/button.tsx";
-import { Action, Box, useChange } from "../../parts/dialog.tsx";
-import { CheckField } from "../../parts/fields.tsx";
+import { Action } from "../../parts/dialog.tsx";
+import { FormAction } from "../../parts/form.tsx";
 import { Id, Status, Time, type Tone } from "../../parts/inline.tsx";
 import { useFilters } from "../../parts/lists.tsx";
 import parts from "../../parts/parts.module.css";
@@ -151,29 +150,17 @@ function Actions({ kind, credential, onIssued }: ActionsProps) {
 }
 
 /** Revokes a credential. What it has made goes on, unless the person ends that too. */
-function Revoke({ kind, id, name }: { readonly kind: CredentialKind; readonly id: string; readonly name: string }) {
-  const [isOpen, setOpen] = useState(false);
-  const [isWithCreated, setWithCreated] = useState(false);
-  const revocation = useChange(
-    () => kind.revoke(id, isWithCreated),
-    () => setOpen(false),
-  );
-  return (
-    <>
-      <Button label="Revoke" className="danger" onClick={() => setOpen(true)} />
-      <Box title={`Revoke the ${kind.noun}?`} role="alertdialog" isOpen={isOpen} onClose={() => setOpen(false)}>
-        <p>{name} stops working everywhere within two seconds. This cannot be undone.</p>
-        <CheckField
-          label="Revoke also the keys and clients that it made, directly or through others"
-          value={isWithCreated}
-          set={setWithCreated}
-        />
-        {revocation.error && <Failure error={revocation.error} what={kind.noun} />}
-        <div className={parts.row}>
-          <Button label="Revoke" className="danger" change={revocation} />
-          <Button label="Cancel" onClick={() => setOpen(false)} />
-        </div>
-      </Box>
-    </>
-  );
-}
+const Revoke = ({ kind, id, name }: { readonly kind: CredentialKind; readonly id: string; readonly name: string }) => (
+  <FormAction
+    label="Revoke"
+    title={`Revoke the ${kind.noun} ${name}?`}
+    submitLabel="Revoke"
+    isDanger
+    what={kind.noun}
+    initial={{ isWithCreated: false }}
+    fields={{ isWithCreated: { label: "Revoke also the keys and clients that it made, directly or through others" } }}
+    run={({ isWithCreated }) => kind.revoke(id, isWithCreated)}
+  >
+    <p>{name} stops working everywhere within two seconds. This cannot be undone.</p>
+  </FormAction>
+);

@@ -1,11 +1,11 @@
 import { useRef, useState } from "react";
 import { Failure } from "../../parts/answer.tsx";
 import { Button } from "../../parts/button.tsx";
-import { useChange } from "../../parts/dialog.tsx";
 import { Curl } from "../../parts/lists.tsx";
 import { Panel } from "../../parts/page.tsx";
 import parts from "../../parts/parts.module.css";
 import { saveFile } from "../../parts/save-file.ts";
+import { useChange } from "../../parts/use-change.ts";
 import { api, dataOf, useMay } from "../../session/api.ts";
 import { bytesText } from "../image-queries.ts";
 import { AccountFrame } from "./account-frame.tsx";

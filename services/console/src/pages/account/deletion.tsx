@@ -1,8 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
-import { useState } from "react";
 import { Answer } from "../../parts/answer.tsx";
-import { FormAction } from "../../parts/dialog.tsx";
-import { TextArea, TextField } from "../../parts/fields.tsx";
+import { FormAction } from "../../parts/form.tsx";
 import { Pairs, Panel } from "../../parts/page.tsx";
 import { api, useCredential, versioned } from "../../session/api.ts";
 import { forgetSession } from "../../session/session.ts";
@@ -70,34 +68,32 @@ function Preview() {
   );
 }
 
-function Disable() {
-  const [reason, setReason] = useState("");
-  return (
-    <FormAction
-      label="Disable …"
-      title="Disable the account"
-      submitLabel="Disable the account"
-      isDanger
-      what="account"
-      run={() =>
-        versioned(api.POST("/api/account/status", { body: { status: "disabled", reason: reason.trim() || null } }))
-      }
-    >
-      <p>Deliveries stop, and every key and client is refused until an administrator makes the account active again.</p>
-      <TextArea
-        label="Reason"
-        hint="Shown with the account, in refusals and in the audit. It may be empty."
-        rows={3}
-        maxLength={500}
-        value={reason}
-        set={setReason}
-      />
-    </FormAction>
-  );
-}
+const Disable = () => (
+  <FormAction
+    label="Disable …"
+    title="Disable the account"
+    submitLabel="Disable the account"
+    isDanger
+    what="account"
+    initial={{ reason: "" }}
+    fields={{
+      reason: {
+        label: "Reason",
+        hint: "Shown with the account, in refusals and in the audit. It may be empty.",
+        rows: 3,
+        maxLength: 500,
+        isProse: true,
+      },
+    }}
+    run={({ reason }) =>
+      versioned(api.POST("/api/account/status", { body: { status: "disabled", reason: reason.trim() || null } }))
+    }
+  >
+    <p>Deliveries stop, and every key and client is refused until an administrator makes the account active again.</p>
+  </FormAction>
+);
 
 function Delete() {
-  const [typed, setTyped] = useState("");
   const account = useQuery(accountQuery);
   const name = account.data?.data.display_name;
   return (
@@ -107,13 +103,14 @@ function Delete() {
       title="Delete the account"
       submitLabel="Delete the account"
       isDanger
-      isReady={typed.trim() === name}
       what="account"
+      initial={{ name: "" }}
+      fields={{ name: { label: `Type ${name} to go on`, required: true } }}
+      isReady={(typed) => typed.name.trim() === name}
       run={() => versioned(api.DELETE("/api/account"))}
       onDone={() => forgetSession("The account is deleted. An administrator can undo that for a time.")}
     >
       <p>You are signed out, and nothing of this account works from then on. Export its data first.</p>
-      <TextField label={`Type ${name} to go on`} required autoComplete="off" value={typed} set={setTyped} />
     </FormAction>
   );
 }

@@ -3,7 +3,6 @@ import { useState } from "react";
 import { Answer } from "../../parts/answer.tsx";
 import { Action } from "../../parts/dialog.tsx";
 import { EditForm, useEdit } from "../../parts/edit.tsx";
-import { CheckField, fieldsOf, TextField } from "../../parts/fields.tsx";
 import { Id, Time, type Tone, toned } from "../../parts/inline.tsx";
 import { Curl } from "../../parts/lists.tsx";
 import { Pairs, Panel } from "../../parts/page.tsx";
@@ -111,26 +110,23 @@ function EditProfile({ current }: { readonly current: Versioned<Account> }) {
         }),
       ),
   });
-  const field = fieldsOf(edit.input, edit.set);
   return (
-    <EditForm edit={edit} label="Profile" what="account">
+    <EditForm
+      edit={edit}
+      label="Profile"
+      what="account"
+      fields={{
+        displayName: { label: "Name", hint: "Other people see it.", required: true, maxLength: 100 },
+        locale: { label: "Language", hint: "Of mails and pages, such as en or de.", required: true },
+        timezone: { label: "Time zone", hint: "Times in mails are in it.", required: true, list: "timezones" },
+      }}
+    >
       <h2>Profile</h2>
-      <div className={parts.fields}>
-        <TextField label="Name" hint="Other people see it." required maxLength={100} {...field("displayName")} />
-        <TextField label="Language" hint="Of mails and pages, such as en or de." required {...field("locale")} />
-        <TextField
-          label="Time zone"
-          hint="Times in mails are in it."
-          required
-          list="timezones"
-          {...field("timezone")}
-        />
-        <datalist id="timezones">
-          {Intl.supportedValuesOf("timeZone").map((zone) => (
-            <option key={zone} value={zone} />
-          ))}
-        </datalist>
-      </div>
+      <datalist id="timezones">
+        {Intl.supportedValuesOf("timeZone").map((zone) => (
+          <option key={zone} value={zone} />
+        ))}
+      </datalist>
     </EditForm>
   );
 }
@@ -149,11 +145,14 @@ function EditMails({ current }: { readonly current: Versioned<Settings> }) {
         }),
       ),
   });
-  const field = fieldsOf(edit.input, edit.set);
   return (
-    <EditForm edit={edit} label="Mails" what="settings">
+    <EditForm
+      edit={edit}
+      label="Mails"
+      what="settings"
+      fields={{ productUpdates: { label: "News about the product" } }}
+    >
       <h2>Mails</h2>
-      <CheckField label="News about the product" {...field("productUpdates")} />
       <p className={parts.quiet}>Mails about the safety of your account come in any case.</p>
     </EditForm>
   );

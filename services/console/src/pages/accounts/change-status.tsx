@@ -5,7 +5,7 @@ import { Button } from "../../parts/button.tsx";
 import { Conflict } from "../../parts/conflict.tsx";
 import { Undo } from "../../parts/dialog.tsx";
 import { useEdit } from "../../parts/edit.tsx";
-import { fieldsOf, TextField } from "../../parts/fields.tsx";
+import { Fields } from "../../parts/form.tsx";
 import { Panel } from "../../parts/page.tsx";
 import parts from "../../parts/parts.module.css";
 import { api, ifMatch, type Versioned, versioned } from "../../session/api.ts";
@@ -86,7 +86,7 @@ interface PreviewProps extends ChangeStatusProps {
 
 function Preview({ to, current, read, onDone, onCancel }: PreviewProps) {
   const { id, display_name, status } = current.data;
-  const { input, set, submit, saving, conflict } = useEdit({
+  const { input, set, submit, saving, conflict, drop } = useEdit({
     current,
     queryKey: administeredKey(id),
     // The state of an account that waits for its owner is none that can be set, and differs from each that can.
@@ -100,7 +100,10 @@ function Preview({ to, current, read, onDone, onCancel }: PreviewProps) {
     save: send,
     onDone,
   });
-  const field = fieldsOf(input, set);
+  const cancel = () => {
+    drop();
+    onCancel();
+  };
   return (
     <form className={parts.page} onSubmit={submit} aria-label={`Make it ${to}`}>
       <p>
@@ -109,34 +112,26 @@ function Preview({ to, current, read, onDone, onCancel }: PreviewProps) {
         </strong>{" "}
         {effects[to]}
       </p>
-      <TextField
-        label="Reason"
-        hint="The owner reads it: in the account, in refusals and in the audit."
-        required
-        maxLength={500}
-        {...field("reason")}
-      />
+      <Fields input={input} set={set} fields={{ reason }} />
       {saving.error && !conflict && <Failure error={saving.error} what="account" />}
       <div className={parts.row}>
         <button type="submit" className={to === "active" ? "main" : "danger"} disabled={saving.isPending}>
           Change it to {to}
         </button>
-        <Button label="Cancel" onClick={onCancel} />
+        <Button label="Cancel" onClick={cancel} />
       </div>
-      {conflict && (
-        <Conflict
-          what="account"
-          differences={conflict.differences}
-          onMine={conflict.onMine}
-          onTheirs={() => {
-            conflict.onTheirs();
-            onCancel();
-          }}
-        />
-      )}
+      {conflict && <Conflict what="account" {...conflict} onTheirs={cancel} />}
     </form>
   );
 }
+
+const reason = {
+  label: "Reason",
+  hint: "The owner reads it: in the account, in refusals and in the audit.",
+  required: true,
+  maxLength: 500,
+  isProse: true,
+};
 
 interface UndoStatusProps {
   readonly current: Versioned<Account>;

@@ -3,7 +3,7 @@ import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useParams } from "@tanstack/react-router";
 import { useState } from "react";
 import { Answer } from "../../parts/answer.tsx";
-import { Copy } from "../../parts/inline.tsx";
+import { Copy, Prose } from "../../parts/inline.tsx";
 import { Curl, useFilters } from "../../parts/lists.tsx";
 import { Page, Pairs, Panel } from "../../parts/page.tsx";
 import parts from "../../parts/parts.module.css";
@@ -177,10 +177,4 @@ function Over({ title, preset }: { readonly title: string; readonly preset: Webh
       />
     </Panel>
   );
-}
-
-/** A sentence of the API, in which backticks mark code. */
-function Prose({ text }: { readonly text: string }) {
-  const pieces = text.split("`").map((piece, at) => ({ piece, at }));
-  return <>{pieces.map(({ piece, at }) => (at % 2 === 1 ? <code key={at}>{piece}</code> : piece))}</>;
 }

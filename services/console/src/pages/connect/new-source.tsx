@@ -1,7 +1,7 @@
 import type { WebhookPresetInFull } from "@signalbox/client";
-import { useMemo, useState } from "react";
-import { ChangeForm, useChange } from "../../parts/dialog.tsx";
-import { CheckField, fieldsOf, type InputProps, SelectField, TextArea, TextField } from "../../parts/fields.tsx";
+import { useRef } from "react";
+import { type FieldsData, Form } from "../../parts/form.tsx";
+import { Prose } from "../../parts/inline.tsx";
 import parts from "../../parts/parts.module.css";
 import { api, versioned } from "../../session/api.ts";
 import { settingsOf } from "../source/source-input.ts";
@@ -31,22 +31,25 @@ interface NewSourceProps {
 
 /** Makes the source of a sender. */
 export function NewSource({ preset, onDone }: NewSourceProps) {
-  const [input, setInput] = useState<NewSourceInput>(() => emptyInput(preset));
   // One secret for the form: after a lost answer the same content is sent again.
-  const made = useMemo(() => newSecret(signedAs(preset, { scheme: input.scheme })), [preset, input.scheme]);
-  const creation = useChange(
-    async () => {
-      const secret = input.from === "known" ? input.secret.trim() : ofHere(made);
-      const body = bodyOf(preset, input, secret) as never;
-      const { data } = await versioned(api.POST("/api/v1/webhooks/sources", { body }));
-      return { source: data as Source, secret: input.from === "made" ? secret : null };
-    },
-    ({ source, secret }) => onDone(source, secret, input.from === "later"),
-  );
+  const made = useRef<Record<string, string | null>>({});
+  const create = async (input: NewSourceInput) => {
+    made.current[input.scheme] ??= newSecret(signedAs(preset, input));
+    const secret = input.from === "known" ? input.secret.trim() : ofHere(made.current[input.scheme] ?? null);
+    const body = bodyOf(preset, input, secret) as never;
+    const { data } = await versioned(api.POST("/api/v1/webhooks/sources", { body }));
+    return { source: data as Source, secret: input.from === "made" ? secret : null, isLater: input.from === "later" };
+  };
   return (
-    <ChangeForm change={creation} what="source" submitLabel="Make the address" kind="main">
-      <Fields preset={preset} input={input} set={(changed) => setInput({ ...input, ...changed })} />
-    </ChangeForm>
+    <Form
+      what="source"
+      submitLabel="Make the address"
+      kind="main"
+      initial={emptyInput(preset)}
+      fields={(input) => fieldsOf(preset, input)}
+      run={create}
+      onDone={({ source, secret, isLater }) => onDone(source, secret, isLater)}
+    />
   );
 }
 
@@ -82,44 +85,56 @@ function bodyOf(preset: WebhookPresetInFull | null, input: NewSourceInput, secre
   };
 }
 
-interface FieldsProps extends InputProps<NewSourceInput> {
-  readonly preset: WebhookPresetInFull | null;
-}
-
-function Fields({ preset, input, set }: FieldsProps) {
-  const hasSettings = preset === null || preset.owner_settings.length > 0;
-  const field = fieldsOf(input, set);
-  return (
-    <>
-      <TextField label="Name" hint="For you; the sender does not see it." required {...field("name")} />
-      {preset === null && (
-        <SelectField
-          label="How it signs"
-          hint="hmac: a text of the request, with a shared secret. token: it only shows the secret."
-          choices={schemes}
-          {...field("scheme")}
-        />
-      )}
-      <SecretChoice preset={preset} input={input} set={set} />
-      {preset?.settings.handshake === "meta" && (
-        <TextField
-          label="Verify token"
-          hint="A text of your choice of 8 characters or more; enter the same one at the sender."
-          required
-          minLength={8}
-          autoComplete="off"
-          {...field("verifyToken")}
-        />
-      )}
-      {hasSettings && (
-        <TextArea label="Settings" hint={settingsHint(preset)} rows={5} spellCheck={false} {...field("settings")} />
-      )}
-      <CheckField
-        label="Keep rejected webhooks, so that none is lost while something is wrong"
-        {...field("keepRejected")}
-      />
-    </>
-  );
+function fieldsOf(preset: WebhookPresetInFull | null, input: NewSourceInput): FieldsData<NewSourceInput> {
+  const choices = secretChoices(preset, input);
+  const isKnown = input.from === "known" || choices.length === 1;
+  return {
+    name: { label: "Name", hint: "For you; the sender does not see it.", required: true },
+    scheme: preset === null && {
+      label: "How it signs",
+      hint: "hmac: a text of the request, with a shared secret. token: it only shows the secret.",
+      choices: schemes,
+    },
+    from: (bound) => (
+      <fieldset className={styles.choices}>
+        <legend>Its secret</legend>
+        {preset && (
+          <p className={parts.quiet}>
+            <Prose text={preset.secret} />
+          </p>
+        )}
+        {choices.map(([from, text]) => (
+          <label key={from} className={parts.check}>
+            <input
+              type="radio"
+              name="secret-from"
+              checked={isKnown ? from === "known" : from === input.from}
+              onChange={() => bound.set(from)}
+            />
+            {text}
+          </label>
+        ))}
+      </fieldset>
+    ),
+    secret: isKnown && {
+      label: "Secret",
+      hint: "As the sender shows it, without a space around it.",
+      type: "password",
+      required: true,
+    },
+    verifyToken: preset?.settings.handshake === "meta" && {
+      label: "Verify token",
+      hint: "A text of your choice of 8 characters or more; enter the same one at the sender.",
+      required: true,
+      minLength: 8,
+    },
+    settings: (preset === null || preset.owner_settings.length > 0) && {
+      label: "Settings",
+      hint: settingsHint(preset),
+      rows: 5,
+    },
+    keepRejected: { label: "Keep rejected webhooks, so that none is lost while something is wrong" },
+  };
 }
 
 const settingsHint = (preset: WebhookPresetInFull | null): string =>
@@ -127,38 +142,12 @@ const settingsHint = (preset: WebhookPresetInFull | null): string =>
     ? 'A JSON object, such as {"signature_header": "x-signature"}. Empty: the defaults of how it signs.'
     : preset.owner_settings.map(({ name, description }) => `${name}: ${description}`).join(" ");
 
-function SecretChoice({ preset, input, set }: FieldsProps) {
-  const canBeMade = newSecret(signedAs(preset, input)) !== null;
-  const choices: ReadonlyArray<readonly [From, string]> = [
-    ["made", "Make one for me; I enter it at the sender"],
-    ["known", "I have it"],
-    ["later", "The sender shows it once its webhook exists; I enter it here then"],
-  ];
-  const shown = canBeMade ? choices : choices.filter(([from]) => from === "known");
-  const from = canBeMade ? input.from : "known";
-  return (
-    <>
-      <fieldset className={styles.choices}>
-        <legend>Its secret</legend>
-        {preset && <p className={parts.quiet}>{preset.secret}</p>}
-        {shown.map(([choice, text]) => (
-          <label key={choice} className={parts.check}>
-            <input type="radio" name="secret-from" checked={from === choice} onChange={() => set({ from: choice })} />
-            {text}
-          </label>
-        ))}
-      </fieldset>
-      {from === "known" && (
-        <TextField
-          label="Secret"
-          hint="As the sender shows it, without a space around it."
-          required
-          autoComplete="off"
-          spellCheck={false}
-          value={input.secret}
-          set={(secret) => set({ secret, from: "known" })}
-        />
-      )}
-    </>
-  );
-}
+const allChoices: ReadonlyArray<readonly [From, string]> = [
+  ["made", "Make one for me; I enter it at the sender"],
+  ["known", "I have it"],
+  ["later", "The sender shows it once its webhook exists; I enter it here then"],
+];
+
+/** A key of the sender's own can only be known. */
+const secretChoices = (preset: WebhookPresetInFull | null, input: NewSourceInput) =>
+  newSecret(signedAs(preset, input)) === null ? allChoices.filter(([from]) => from === "known") : allChoices;

@@ -1,3 +1,4 @@
+import { jsonIn, numberIn, wordsIn } from "../../parts/read-text.ts";
 import type { Endpoint } from "../webhooks.ts";
 
 /** A header or a text of the owner. */
@@ -7,6 +8,8 @@ export interface NamedText {
   readonly value: string;
   readonly secret: boolean;
 }
+
+export const blankText: NamedText = { name: "", value: "", secret: false };
 
 export const emptyInput = {
   url: "",
@@ -54,11 +57,11 @@ export function inputOf({ url, description, event_types, settings }: Endpoint): 
 
 const textOf = (value: number | null): string => (value === null ? "" : String(value));
 
-/** Shows an input beside another version of it, without the secrets that were typed. */
-export const shownInput = ({ certificateKey, headers, ...plain }: EndpointInput): object => ({
-  ...plain,
-  certificateKey: certificateKey && "typed anew",
-  headers: headers.map(({ name, value, secret }) => ({ name, value: secret && value ? "typed anew" : value, secret })),
+/** Leaves the typed secrets out of an input, which is kept for the session or shown beside another version. */
+export const withoutSecrets = ({ headers, ...input }: EndpointInput): EndpointInput => ({
+  ...input,
+  certificateKey: "",
+  headers: headers.map(({ name, value, secret }) => ({ name, value: secret ? "" : value, secret })),
 });
 
 /**
@@ -68,9 +71,9 @@ export const shownInput = ({ certificateKey, headers, ...plain }: EndpointInput)
 export function bodyOf(input: EndpointInput, before: Pick<Endpoint, "settings"> | null = null) {
   return {
     description: input.description.trim() || null,
-    event_types: wordsOf(input.eventTypes),
+    event_types: wordsIn(input.eventTypes),
     settings: {
-      filter: filterOf(input.filter),
+      filter: input.filter.trim() === "" ? null : (jsonIn(input.filter, "Filter") as Record<string, unknown>),
       format: input.format as Endpoint["settings"]["format"],
       ordered: input.ordered,
       timeout_seconds: numberOf(input.timeoutSeconds, "Time limit"),
@@ -78,7 +81,7 @@ export function bodyOf(input: EndpointInput, before: Pick<Endpoint, "settings"> 
       retry_schedule_seconds:
         input.retrySchedule.trim() === ""
           ? null
-          : wordsOf(input.retrySchedule).map((word) => numberOf(word, "Waits between tries") ?? 0),
+          : wordsIn(input.retrySchedule).map((word) => numberOf(word, "Waits between tries") ?? 0),
       rate: rateOf(input),
       headers: named(input.headers).map(({ name, value, secret }) => ({ name, value: value || null, secret })),
       metadata: metadataOf(input.metadata, before?.settings.metadata ?? {}),
@@ -107,20 +110,4 @@ function certificateOf({ certificate, certificateKey: key, isWithoutCertificate 
   return certificate.trim() === "" && key.trim() === "" ? {} : { client_certificate: { certificate, key } };
 }
 
-const wordsOf = (text: string): string[] => text.split(/[\s,]+/).filter((word) => word !== "");
-
-function numberOf(text: string, field: string): number | null {
-  if (text.trim() === "") return null;
-  const value = Number(text);
-  if (!Number.isFinite(value)) throw new Error(`${field}: “${text}” is not a number.`);
-  return value;
-}
-
-function filterOf(text: string): Record<string, unknown> | null {
-  if (text.trim() === "") return null;
-  try {
-    return JSON.parse(text);
-  } catch (error) {
-    throw new Error(`Filter: this is not JSON. ${(error as Error).message}`);
-  }
-}
+const numberOf = (text: string, field: string): number | null => (text.trim() === "" ? null : numberIn(text, field));

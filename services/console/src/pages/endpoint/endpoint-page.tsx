@@ -15,7 +15,7 @@ import { durationText, shareText } from "../../parts/time-text.ts";
 import { api, ifMatch, useIsPortal, useMay, type Versioned, versioned } from "../../session/api.ts";
 import { dayQuery, type Endpoint, endpointQuery, endpointTones, readEndpoint } from "../webhooks.ts";
 import { EndpointFields } from "./endpoint-fields.tsx";
-import { bodyOf, type EndpointInput, inputOf, shownInput } from "./endpoint-input.ts";
+import { bodyOf, type EndpointInput, inputOf, withoutSecrets } from "./endpoint-input.ts";
 import { Secrets } from "./secrets.tsx";
 import { TestEvent } from "./test-event.tsx";
 import { VerifyCode } from "./verify-code.tsx";
@@ -185,7 +185,7 @@ function EditEndpoint({ current, onDone }: { readonly current: Versioned<Endpoin
     read: () => readEndpoint(id),
     save: saveEndpoint,
     onDone,
-    shown: shownInput,
+    withoutSecrets,
   });
   return (
     <EditForm edit={edit} label="Edit the endpoint" what="endpoint" onCancel={onDone}>

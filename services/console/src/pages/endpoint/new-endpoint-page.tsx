@@ -1,21 +1,23 @@
 import { Link } from "@tanstack/react-router";
-import { useState } from "react";
-import { ChangeForm, useChange } from "../../parts/dialog.tsx";
+import { useDraft } from "../../parts/drafts.ts";
+import { ChangeForm } from "../../parts/form.tsx";
 import { Copy } from "../../parts/inline.tsx";
 import { Page, Panel } from "../../parts/page.tsx";
 import parts from "../../parts/parts.module.css";
+import { useChange } from "../../parts/use-change.ts";
 import { api, dataOf } from "../../session/api.ts";
 import { EndpointFields } from "./endpoint-fields.tsx";
-import { bodyOf, type EndpointInput, emptyInput } from "./endpoint-input.ts";
+import { bodyOf, type EndpointInput, emptyInput, withoutSecrets } from "./endpoint-input.ts";
 import { VerifyCode } from "./verify-code.tsx";
 
 /** Adds an endpoint. Its secret is shown once here, with the code that verifies deliveries. */
 export function NewEndpointPage() {
-  const [input, setInput] = useState<EndpointInput>(emptyInput);
+  const { draft, keep, drop } = useDraft<EndpointInput>("endpoint", withoutSecrets);
+  const input = draft ?? emptyInput;
   const creation = useChange(async () => {
     const body = { ...bodyOf(input), url: input.url.trim() };
     return await dataOf(api.POST("/api/v1/webhooks/endpoints", { body }));
-  });
+  }, drop);
   if (creation.data) return <Created id={creation.data.id} secret={creation.data.secret} />;
   return (
     <Page title="Add an endpoint">
@@ -25,9 +27,13 @@ export function NewEndpointPage() {
         submitLabel="Add the endpoint"
         kind="main"
         className={parts.panel}
-        beside={<Link to="/webhooks/endpoints">Cancel</Link>}
+        beside={
+          <Link to="/webhooks/endpoints" onClick={drop}>
+            Cancel
+          </Link>
+        }
       >
-        <EndpointFields input={input} set={(changed) => setInput({ ...input, ...changed })} />
+        <EndpointFields input={input} set={(changed) => keep({ ...input, ...changed })} />
       </ChangeForm>
     </Page>
   );

@@ -1,9 +1,9 @@
 import { Failure } from "../../parts/answer.tsx";
 import { Button } from "../../parts/button.tsx";
-import { useChange } from "../../parts/dialog.tsx";
 import { Code, Status } from "../../parts/inline.tsx";
 import { Panel } from "../../parts/page.tsx";
 import { durationText } from "../../parts/time-text.ts";
+import { useChange } from "../../parts/use-change.ts";
 import { api, dataOf, useIsPortal } from "../../session/api.ts";
 import { WhyLink } from "../links.tsx";
 

@@ -1,14 +1,14 @@
 import { useNavigate } from "@tanstack/react-router";
-import { useRef, useState } from "react";
-import { Failure } from "../../parts/answer.tsx";
+import { useRef } from "react";
 import { Button } from "../../parts/button.tsx";
 import { Choice } from "../../parts/choice.tsx";
 import { Conflict } from "../../parts/conflict.tsx";
-import { ChangeForm, submits, Undo, useChange } from "../../parts/dialog.tsx";
+import { Undo } from "../../parts/dialog.tsx";
 import { differencesOf } from "../../parts/differences.ts";
-import { TextArea, TextField } from "../../parts/fields.tsx";
+import { FieldOf } from "../../parts/fields.tsx";
+import { Form as OneForm } from "../../parts/form.tsx";
 import { Panel, Table } from "../../parts/page.tsx";
-import parts from "../../parts/parts.module.css";
+import { TrialForm } from "../../parts/trial.tsx";
 import { archiveFlag, type FlagChange, type FlagDefinition, membersOf, setFlag } from "./flag.ts";
 import { FlagFields } from "./flag-fields.tsx";
 import { FlagHistory } from "./flag-history.tsx";
@@ -36,11 +36,12 @@ export function ChangeFlag({ flag, revision, isExample = false }: ChangeFlagProp
         <Panel title={isNew ? "The flag" : "Change it"} actions={<Views form={form} />}>
           <Form form={form} />
           <Afterwards form={form} />
-          {form.hasChanged && (
+          {form.trial.hasChanged && (
             <Conflict
               what="flag"
               differences={differencesOf(membersOf(form.wanted()), membersOf(flag))}
-              onMine={() => form.change.mutate({ flag, revision })}
+              onMine={() => form.trial.make({ flag, revision })}
+              onBack={form.trial.reset}
               onTheirs={() => {
                 form.lookAgain();
                 load(flag);
@@ -73,57 +74,47 @@ function Views({ form }: { readonly form: FlagForm }) {
 }
 
 function Form({ form }: { readonly form: FlagForm }) {
-  const { draft, edit, reason, setReason, seen, isNew, dryRun, change, error, hasChanged } = form;
-  const submit = submits(() => {
-    change.reset();
-    dryRun.mutate();
-  });
+  const { draft, edit, reason, setReason, seen, isNew, trial } = form;
+  const { tried, made } = trial;
   return (
-    <form className={parts.page} onSubmit={submit}>
+    <TrialForm
+      trial={trial}
+      what="flag"
+      makeLabel={isNew ? "Add it" : "Set it"}
+      onMake={() => trial.make(seen)}
+      preview={
+        <>
+          {tried && <Preview before={seen.flag} after={tried} isNew={isNew} />}
+          {made && (
+            <p>
+              It is set: {made.applied} of {made.instances} instances evaluate with it.
+            </p>
+          )}
+        </>
+      }
+    >
       {draft.view === "Form" ? (
         <FlagFields input={draft.input} set={edit} isNew={isNew} />
       ) : (
-        <TextArea
+        <FieldOf
           label="Definition"
           hint="The first rule whose conditions all match decides; percentage is of accounts."
           rows={18}
           required
-          spellCheck={false}
           value={draft.text}
           set={form.editText}
         />
       )}
-      <TextField
+      <FieldOf
         label="Reason"
         hint="It stands in the history and in the audit."
         required
         maxLength={1_000}
+        isProse
         value={reason}
         set={setReason}
       />
-      {error && !hasChanged && <Failure error={error} what="flag" />}
-      <div role="status">
-        {dryRun.data && !hasChanged && <Preview before={seen.flag} after={dryRun.data} isNew={isNew} />}
-        {change.data && (
-          <p>
-            It is set: {change.data.applied} of {change.data.instances} instances evaluate with it.
-          </p>
-        )}
-      </div>
-      <div className={parts.row}>
-        <button type="submit" disabled={dryRun.isPending}>
-          Try it first
-        </button>
-        {dryRun.data && !hasChanged && (
-          <Button
-            label={isNew ? "Add it" : "Set it"}
-            className="main"
-            disabled={change.isPending}
-            onClick={() => change.mutate(seen)}
-          />
-        )}
-      </div>
-    </form>
+    </TrialForm>
   );
 }
 
@@ -179,18 +170,20 @@ function Afterwards({ form: { past, setPast, seen, setSeen, isNew, load } }: { r
 /** Archives a flag, once no code evaluates it. */
 function ArchiveFlag({ seen: { flag, revision } }: { readonly seen: SeenFlag }) {
   const navigate = useNavigate();
-  const [reason, setReason] = useState("");
-  const archive = useChange(
-    () => archiveFlag(flag.key, { expectedRevision: revision, reason }),
-    () => void navigate({ to: "/flags" }),
-  );
   return (
     <details>
       <summary>Archive it</summary>
-      <ChangeForm change={archive} what="flag" submitLabel="Archive" kind="danger">
+      <OneForm
+        what="flag"
+        submitLabel="Archive"
+        kind="danger"
+        initial={{ reason: "" }}
+        fields={{ reason: { label: "Reason to archive it", required: true, isProse: true } }}
+        run={({ reason }) => archiveFlag(flag.key, { expectedRevision: revision, reason })}
+        onDone={() => void navigate({ to: "/flags" })}
+      >
         <p>Code that still evaluates it gets its own default from then on.</p>
-        <TextField label="Reason to archive it" required value={reason} set={setReason} />
-      </ChangeForm>
+      </OneForm>
     </details>
   );
 }

@@ -1,56 +1,66 @@
-import { Button } from "../../parts/button.tsx";
-import { CheckField, fieldsOf, type InputProps } from "../../parts/fields.tsx";
+import type { InputProps } from "../../parts/fields.tsx";
+import { Fields, type FieldsData } from "../../parts/form.tsx";
 import parts from "../../parts/parts.module.css";
+import { Group, RowList } from "../../parts/row-list.tsx";
 import {
+  blankPrerequisite,
+  blankRule,
+  blankVariant,
   type FlagInput,
   flagStates,
   flagTypes,
-  newPrerequisite,
-  newVariant,
-  type PrerequisiteInput,
-  type VariantInput,
+  type RuleInput,
 } from "./flag-input.ts";
-import styles from "./flags.module.css";
-import { Group, SelectField, TextField } from "./form-parts.tsx";
-import { RuleFields } from "./rule-fields.tsx";
 
 type FieldsProps = InputProps<FlagInput>;
 
+const own: FieldsData<FlagInput> = {
+  key: { label: "Key", hint: "Code asks for it by this name." },
+  type: { label: "Type", hint: "It cannot change later.", choices: flagTypes },
+};
+
+const shared: FieldsData<FlagInput> = {
+  state: { label: "State", choices: flagStates },
+  owner: { label: "Owner" },
+  expires: { label: "Decide until", type: "date", hint: "From then on it is listed as due." },
+  description: { label: "Description", isProse: true },
+  client: { label: "Browsers and apps see it" },
+};
+
+const schedule: FieldsData<FlagInput> = {
+  from: { label: "From", type: "datetime-local", step: "any" },
+  until: { label: "Until", type: "datetime-local", step: "any" },
+};
+
 /** The fields of a flag: what it gives, to whom, and until when. Key and type stay once it is added. */
-export function FlagFields({ input, set, isNew }: FieldsProps & { readonly isNew: boolean }) {
-  const field = fieldsOf(input, set);
+export function FlagFields({ isNew, ...form }: FieldsProps & { readonly isNew: boolean }) {
+  const { input, set } = form;
   return (
     <>
-      {isNew && (
-        <div className={parts.fields}>
-          <TextField label="Key" hint="Code asks for it by this name." {...field("key")} />
-          <SelectField label="Type" hint="It cannot change later." choices={flagTypes} {...field("type")} />
-        </div>
-      )}
       <div className={parts.fields}>
-        <SelectField
-          label="State"
-          choices={flagStates}
-          value={input.state}
-          set={(state) => set({ state: state as FlagInput["state"] })}
-        />
-        <TextField label="Owner" {...field("owner")} />
-        <TextField label="Decide until" type="date" hint="From then on it is listed as due." {...field("expires")} />
+        <Fields {...form} fields={isNew ? { ...own, ...shared } : shared} />
       </div>
-      <TextField label="Description" {...field("description")} />
-      <CheckField label="Browsers and apps see it" value={input.client} set={(client) => set({ client })} />
-      <Variants input={input} set={set} />
-      <RuleFields input={input} set={set} />
+      <Variants {...form} />
+      <Rules {...form} />
       <details>
         <summary>Schedule and other flags</summary>
         <div className={parts.page}>
           <Group legend="Schedule, in UTC">
             <div className={parts.fields}>
-              <TextField label="From" type="datetime-local" {...field("from")} />
-              <TextField label="Until" type="datetime-local" {...field("until")} />
+              <Fields {...form} fields={schedule} />
             </div>
           </Group>
-          <Prerequisites input={input} set={set} />
+          <RowList
+            legend="Only where other flags give"
+            noun="other flag"
+            rows={input.prerequisites}
+            set={(prerequisites) => set({ prerequisites })}
+            blank={blankPrerequisite}
+            fields={(number) => ({
+              flag: { label: `Other flag ${number}` },
+              variants: { label: `Its variants ${number}` },
+            })}
+          />
         </div>
       </details>
     </>
@@ -58,86 +68,74 @@ export function FlagFields({ input, set, isNew }: FieldsProps & { readonly isNew
 }
 
 function Variants({ input, set }: FieldsProps) {
-  const { variants, type } = input;
-  const field = fieldsOf(input, set);
-  const names = variants.map(({ name }) => name);
-  const change = (row: string, changed: Partial<VariantInput>) =>
-    set({ variants: variants.map((variant) => (variant.row === row ? { ...variant, ...changed } : variant)) });
+  const names = input.variants.map(({ name }) => name);
+  const values = input.type === "boolean" ? { choices: ["true", "false"] } : {};
   return (
-    <Group legend="Variants">
-      {variants.map(({ row, name, value }, at) => (
-        <div key={row} className={parts.filters}>
-          <TextField label={`Name of variant ${at + 1}`} value={name} set={(text) => change(row, { name: text })} />
-          {type === "boolean" ? (
-            <SelectField
-              label={`Value of variant ${at + 1}`}
-              choices={["true", "false"]}
-              value={value}
-              set={(text) => change(row, { value: text })}
-            />
-          ) : (
-            <TextField
-              label={`Value of variant ${at + 1}`}
-              value={value}
-              set={(text) => change(row, { value: text })}
-            />
-          )}
-          <Button
-            label="Remove"
-            className={styles.remove}
-            aria-label={`Remove variant ${at + 1}`}
-            onClick={() => set({ variants: variants.filter((variant) => variant.row !== row) })}
-          />
-        </div>
-      ))}
-      <div>
-        <Button label="Add a variant" onClick={() => set({ variants: [...variants, newVariant()] })} />
-      </div>
+    <RowList
+      legend="Variants"
+      noun="variant"
+      rows={input.variants}
+      set={(variants) => set({ variants })}
+      blank={blankVariant}
+      fields={(number) => ({
+        name: { label: `Name of variant ${number}` },
+        value: { label: `Value of variant ${number}`, ...values },
+      })}
+    >
       <div className={parts.fields}>
-        <SelectField
-          label="Everybody else gets"
-          hint="Accounts that no rule matches."
-          choices={names}
-          {...field("default")}
-        />
-        <SelectField
-          label="Switched off it gives"
-          hint="While it is disabled or outside its schedule."
-          choices={names}
-          {...field("off")}
+        <Fields
+          input={input}
+          set={set}
+          fields={{
+            default: { label: "Everybody else gets", hint: "Accounts that no rule matches.", choices: names },
+            off: {
+              label: "Switched off it gives",
+              hint: "While it is disabled or outside its schedule.",
+              choices: names,
+            },
+          }}
         />
       </div>
-    </Group>
+    </RowList>
   );
 }
 
-function Prerequisites({ input: { prerequisites }, set }: FieldsProps) {
-  const change = (row: string, changed: Partial<PrerequisiteInput>) =>
-    set({ prerequisites: prerequisites.map((each) => (each.row === row ? { ...each, ...changed } : each)) });
+/** The rules of a flag in their order: the first whose conditions all match decides. */
+function Rules({ input: { rules, variants }, set }: FieldsProps) {
+  const names = variants.map(({ name }) => name);
   return (
-    <Group legend="Only where other flags give">
-      {prerequisites.map(({ row, flag, variants }, at) => (
-        <div key={row} className={parts.filters}>
-          <TextField label={`Other flag ${at + 1}`} value={flag} set={(text) => change(row, { flag: text })} />
-          <TextField
-            label={`Its variants ${at + 1}`}
-            value={variants}
-            set={(text) => change(row, { variants: text })}
-          />
-          <Button
-            label="Remove"
-            className={styles.remove}
-            aria-label={`Remove other flag ${at + 1}`}
-            onClick={() => set({ prerequisites: prerequisites.filter((each) => each.row !== row) })}
-          />
-        </div>
-      ))}
-      <div>
-        <Button
-          label="Add another flag"
-          onClick={() => set({ prerequisites: [...prerequisites, newPrerequisite()] })}
-        />
-      </div>
-    </Group>
+    <RowList
+      legend="Rules"
+      noun="rule"
+      rows={rules}
+      set={(changed) => set({ rules: changed })}
+      blank={{ ...blankRule, variant: names[0] ?? "" }}
+      isOrdered
+      lead={
+        <p className={parts.quiet}>
+          The first rule whose conditions all match decides. An account that has a variant keeps it while the share
+          grows.
+        </p>
+      }
+      fields={(number) => ({
+        variant: { label: `Rule ${number} gives`, choices: names },
+        percentage: { label: `Share of rule ${number} in %`, hint: "Of the accounts; empty for all." },
+        name: { label: `Name of rule ${number}` },
+      })}
+      more={{ summary: "Only some accounts", fields: conditionsOf }}
+    />
   );
 }
+
+const conditionsOf = (number: number): FieldsData<RuleInput> => ({
+  accounts: { label: `Accounts of rule ${number}`, hint: "Ids, with spaces between them." },
+  roles: { label: `Roles of rule ${number}` },
+  locales: { label: `Locales of rule ${number}` },
+  attributes: {
+    label: `Attributes of rule ${number}`,
+    hint: 'JSON, such as [{"name":"plan","operator":"==","value":"pro"}]',
+  },
+  by: { label: `Attribute that chooses the share of rule ${number}` },
+  ageFrom: { label: `Days since its creation, from, of rule ${number}` },
+  ageTo: { label: `Days since its creation, to, of rule ${number}` },
+});

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import type { FlagDefinition } from "./flag.ts";
-import { inputOf, newRule, readFlag } from "./flag-input.ts";
+import { blankRule, inputOf, readFlag } from "./flag-input.ts";
 
 const whole: FlagDefinition = {
   key: "checkout.new",
@@ -36,7 +36,7 @@ test("a flag survives the form unchanged, with every part that it can have", () 
 
 test("values are read by the type of the flag; one of another type names its field", () => {
   const typed = (type: string, value: string) =>
-    readFlag({ ...inputOf(whole), type, variants: [{ row: "1", name: "one", value }] }).variants[0]?.value;
+    readFlag({ ...inputOf(whole), type, variants: [{ name: "one", value }] }).variants[0]?.value;
   assert.deepEqual([typed("integer", " 7 "), typed("float", "0.5"), typed("boolean", "false")], [7, 0.5, false]);
   assert.equal(typed("string", " 7 "), " 7 ", "a text is kept as it is");
   assert.throws(() => typed("integer", "seven"), { message: "Variant one: “seven” is not a number." });
@@ -46,7 +46,8 @@ test("values are read by the type of the flag; one of another type names its fie
 });
 
 test("a rule has exactly the conditions that were typed", () => {
-  const read = (more: object) => readFlag({ ...inputOf(whole), rules: [{ ...newRule("one"), ...more }] }).rules[0];
+  const read = (more: object) =>
+    readFlag({ ...inputOf(whole), rules: [{ ...blankRule, variant: "one", ...more }] }).rules[0];
   assert.deepEqual(read({}), { variant: "one" });
   assert.deepEqual(read({ accounts: "acc_1, acc_2\nacc_3 ", percentage: "0" }), {
     accounts: ["acc_1", "acc_2", "acc_3"],

@@ -1,13 +1,12 @@
-import { randomId } from "../../session/random-id.ts";
+import { jsonIn, numberIn, wordsIn } from "../../parts/read-text.ts";
 import type { FlagDefinition } from "./flag.ts";
 
 export const flagStates = ["enabled", "disabled", "preview", "deprecated"] as const;
 export const flagTypes = ["boolean", "string", "integer", "float", "object"] as const;
 
-export const newVariant = () => ({ row: randomId(), name: "", value: "" });
-export const newPrerequisite = () => ({ row: randomId(), flag: "", variants: "" });
-export const newRule = (variant: string) => ({
-  row: randomId(),
+export const blankVariant = { name: "", value: "" };
+export const blankPrerequisite = { flag: "", variants: "" };
+export const blankRule = {
   name: "",
   accounts: "",
   roles: "",
@@ -15,17 +14,19 @@ export const newRule = (variant: string) => ({
   attributes: "",
   percentage: "",
   by: "",
-  variant,
+  variant: "",
   ageFrom: "",
   ageTo: "",
-});
+};
 
-export type VariantInput = Readonly<ReturnType<typeof newVariant>>;
-export type PrerequisiteInput = Readonly<ReturnType<typeof newPrerequisite>>;
-export type RuleInput = Readonly<ReturnType<typeof newRule>>;
+export type RuleInput = Readonly<typeof blankRule>;
 
 /** A flag as it is typed: every part is a text. */
-export type FlagInput = Readonly<ReturnType<typeof inputOf>>;
+export type FlagInput = Omit<ReturnType<typeof inputOf>, "variants" | "rules" | "prerequisites"> & {
+  readonly variants: ReadonlyArray<typeof blankVariant>;
+  readonly rules: readonly RuleInput[];
+  readonly prerequisites: ReadonlyArray<typeof blankPrerequisite>;
+};
 
 /** Writes a definition into the fields of the form. @throws TypeError for JSON that is no flag */
 export function inputOf(flag: FlagDefinition) {
@@ -39,15 +40,11 @@ export function inputOf(flag: FlagDefinition) {
     expires: expires ?? "",
     default: flag.default,
     off: flag.off,
-    variants: variants.map(({ name, value }) => ({ row: randomId(), name, value: valueText(value) })),
+    variants: variants.map(({ name, value }) => ({ name, value: valueText(value) })),
     rules: rules.map(ruleInputOf),
     from: timeText(schedule?.from),
     until: timeText(schedule?.until),
-    prerequisites: prerequisites.map((each) => ({
-      row: randomId(),
-      flag: each.flag,
-      variants: each.variants.join(" "),
-    })),
+    prerequisites: prerequisites.map((each) => ({ flag: each.flag, variants: each.variants.join(" ") })),
     salt: flag.salt ?? "",
     client: flag.client ?? false,
   };
@@ -59,7 +56,6 @@ function ruleInputOf(rule: FlagDefinition["rules"][number]): RuleInput {
   const text = (value: unknown) => (value === undefined || value === null ? "" : [value].flat().join(" "));
   const { from, to } = (rule.age ?? {}) as { readonly from?: unknown; readonly to?: unknown };
   return {
-    row: randomId(),
     name: text(rule.name),
     accounts: text(rule.accounts),
     roles: text(rule.roles),
@@ -101,22 +97,14 @@ export function readFlag(input: FlagInput): FlagDefinition {
   };
 }
 
-function readValue({ name, value }: VariantInput, type: string): unknown {
+function readValue({ name, value }: typeof blankVariant, type: string): unknown {
   const text = value.trim();
   if (type === "string") return value;
   if (type === "boolean") {
     if (text === "true" || text === "false") return text === "true";
     throw new Error(`Variant ${name}: choose true or false.`);
   }
-  return type === "object" ? readJson(`Variant ${name}`, text) : readNumber(`Variant ${name}`, text);
-}
-
-function readJson(field: string, text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch (error) {
-    throw new Error(`${field}: this is not JSON. ${(error as Error).message}`);
-  }
+  return type === "object" ? jsonIn(text, `Variant ${name}`) : numberIn(text, `Variant ${name}`);
 }
 
 function readRule(rule: RuleInput, at: number): FlagDefinition["rules"][number] {
@@ -125,27 +113,19 @@ function readRule(rule: RuleInput, at: number): FlagDefinition["rules"][number] 
   const list = (member: "accounts" | "roles" | "locales") =>
     rule[member].trim() === "" ? {} : { [member]: wordsIn(rule[member]) };
   const days = (member: "from" | "to", text: string) =>
-    text.trim() === "" ? {} : { [member]: readNumber(`${of}, age`, text.trim()) };
+    text.trim() === "" ? {} : { [member]: numberIn(text.trim(), `${of}, age`) };
   const age = { ...days("from", ageFrom), ...days("to", ageTo) };
   return {
     ...(name.trim() !== "" && { name: name.trim() }),
     ...list("accounts"),
     ...list("roles"),
     ...list("locales"),
-    ...(attributes.trim() !== "" && { attributes: readJson(`${of}, attributes`, attributes) }),
-    ...(percentage.trim() !== "" && { percentage: readNumber(`${of}, share`, percentage.trim()) }),
+    ...(attributes.trim() !== "" && { attributes: jsonIn(attributes, `${of}, attributes`) }),
+    ...(percentage.trim() !== "" && { percentage: numberIn(percentage.trim(), `${of}, share`) }),
     ...(by.trim() !== "" && { by: by.trim() }),
     variant,
     ...(Object.keys(age).length > 0 && { age }),
   };
 }
 
-function readNumber(field: string, text: string): number {
-  const number = Number(text);
-  if (text !== "" && Number.isFinite(number)) return number;
-  throw new Error(`${field}: “${text}” is not a number.`);
-}
-
 const readTime = (text: string): string | null => (text === "" ? null : new Date(`${text}Z`).toISOString());
-
-const wordsIn = (text: string): string[] => text.split(/[\s,]+/).filter((word) => word !== "");

@@ -1,7 +1,6 @@
-import { ApiError } from "@signalbox/client";
 import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
-import { useChange } from "../../parts/dialog.tsx";
+import { useTrial } from "../../parts/trial.tsx";
 import { definitionOf, type FlagDefinition, setFlag } from "./flag.ts";
 import { type FlagInput, inputOf, readFlag } from "./flag-input.ts";
 
@@ -39,12 +38,12 @@ export function useFlagForm({ flag, revision }: SeenFlag) {
   const [past, setPast] = useState<Past | null>(null);
   const isNew = seen.revision === "0";
   const wanted = () => (draft.view === "JSON" ? parsed(draft.text) : readFlag(draft.input));
-  const dryRun = useChange(async () => {
-    const definition = wanted();
-    await setFlag(definition, { expectedRevision: seen.revision, reason, isDryRun: true });
-    return definition;
-  });
-  const change = useChange(
+  const trial = useTrial(
+    async () => {
+      const definition = wanted();
+      await setFlag(definition, { expectedRevision: seen.revision, reason, isDryRun: true });
+      return definition;
+    },
     async (on: SeenFlag) => ({
       ...(await setFlag(wanted(), { expectedRevision: on.revision, reason })),
       before: on.flag,
@@ -54,18 +53,14 @@ export function useFlagForm({ flag, revision }: SeenFlag) {
       if (!isNew) setPast({ definition: definitionOf(before), reason });
       setSeen({ flag: saved, revision: saved.revision });
       setReason("");
-      dryRun.reset();
       if (isNew) void navigate({ to: "/flags/$key", params: { key: saved.key }, replace: true });
     },
   );
   const become = (next: Draft) => {
     setDraft(next);
     setViewError(null);
-    // Another question has another answer.
-    dryRun.reset();
-    change.reset();
+    trial.reset();
   };
-  const error = change.error ?? dryRun.error ?? viewError;
   return {
     draft,
     edit: (changed: Partial<FlagInput>) => become({ ...draft, input: { ...draft.input, ...changed } }),
@@ -88,16 +83,12 @@ export function useFlagForm({ flag, revision }: SeenFlag) {
     setPast,
     isNew,
     wanted,
-    dryRun,
-    change,
+    trial: { ...trial, error: trial.error ?? viewError },
     /** Goes on from the flag as it is now, which somebody else has set. */
     lookAgain() {
       setSeen({ flag, revision });
-      dryRun.reset();
-      change.reset();
+      trial.reset();
     },
-    error,
-    hasChanged: error instanceof ApiError && error.status === 409,
   };
 }
 

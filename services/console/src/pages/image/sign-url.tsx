@@ -1,10 +1,10 @@
 import { useState } from "react";
 import { Failure } from "../../parts/answer.tsx";
 import { Button } from "../../parts/button.tsx";
-import { useChange } from "../../parts/dialog.tsx";
 import { SelectField } from "../../parts/fields.tsx";
 import { Code, Copy, Time } from "../../parts/inline.tsx";
 import parts from "../../parts/parts.module.css";
+import { useChange } from "../../parts/use-change.ts";
 import { api, dataOf } from "../../session/api.ts";
 import { bodyOfForm, type Form } from "./content-address.ts";
 

@@ -1,13 +1,11 @@
-import { ApiError } from "@signalbox/client";
-import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import { Failure } from "../../parts/answer.tsx";
 import { Button } from "../../parts/button.tsx";
-import { Box, submits } from "../../parts/dialog.tsx";
+import { Box } from "../../parts/dialog.tsx";
 import { differencesOf } from "../../parts/differences.ts";
-import { TextField } from "../../parts/fields.tsx";
+import { Fields } from "../../parts/form.tsx";
 import { Table } from "../../parts/page.tsx";
 import parts from "../../parts/parts.module.css";
+import { TrialForm, useTrial } from "../../parts/trial.tsx";
 import { act, type Message, type MessageKind } from "../operating.ts";
 
 interface DecideProps {
@@ -38,71 +36,45 @@ function Dialog({ kind, action, message, onDone, onClose }: DecideProps & { read
   const { verb, label, confirm, about } = kind[action];
   const needsReason = action === "giveUp";
   const [seen, setSeen] = useState(message);
-  const [reason, setReason] = useState("");
-  const said = needsReason ? { reason: reason.trim() } : {};
-  const queries = useQueryClient();
-  // A message that is decided is gone, so its own page keeps what it shows; a refusal reads everything again.
-  const readLists = () => queries.invalidateQueries({ predicate: ({ queryKey: [name] }) => name !== "message" });
-  const onError = () => queries.invalidateQueries();
-  const dryRun = useMutation({ mutationFn: () => act(kind, seen, verb, { dry_run: true, ...said }), onError });
-  const decision = useMutation({
-    mutationFn: () => act(kind, seen, verb, { dry_run: false, ...said }),
-    onError,
-    onSuccess: ({ effect }) => {
+  const [typed, setTyped] = useState({ reason: "" });
+  const said = needsReason ? { reason: typed.reason.trim() } : {};
+  const trial = useTrial(
+    () => act(kind, seen, verb, { dry_run: true, ...said }),
+    () => act(kind, seen, verb, { dry_run: false, ...said }),
+    ({ effect }) => {
       onDone?.(effect);
       onClose();
-      return readLists();
     },
-  });
-  const error = decision.error ?? dryRun.error;
-  const hasChanged = error instanceof ApiError && error.status === 409;
+    // A message that is decided is gone, so its own page keeps what it shows.
+    "message",
+  );
   const lookAgain = () => {
     setSeen(message);
-    dryRun.reset();
-    decision.reset();
+    trial.reset();
   };
-  const submit = submits(() => {
-    decision.reset();
-    dryRun.mutate();
-  });
+  const title = `${label}: ${seen.event_type ?? "a message without a type"}`;
   return (
-    <Box
-      title={`${label}: ${seen.event_type ?? "a message without a type"}`}
-      role="alertdialog"
-      isOpen
-      onClose={onClose}
-    >
-      <form className={parts.page} onSubmit={submit}>
+    <Box title={title} role="alertdialog" isOpen onClose={onClose}>
+      <TrialForm
+        trial={trial}
+        what={kind.what}
+        makeLabel={confirm}
+        isDanger={needsReason}
+        onMake={trial.make}
+        preview={trial.tried && <p>What would happen: {trial.tried.effect}</p>}
+        beside={<Button label="Cancel" onClick={onClose} />}
+      >
         <p>{about}</p>
         {needsReason && (
-          <TextField
-            label="Reason"
-            hint="It stands in the audit."
-            required
-            maxLength={500}
-            value={reason}
-            set={setReason}
-          />
+          <Fields input={typed} set={(changed) => setTyped({ ...typed, ...changed })} fields={{ reason }} />
         )}
-        {hasChanged ? (
-          <Changed seen={seen} now={message} onLook={lookAgain} />
-        ) : (
-          error && <Failure error={error} what={kind.what} />
-        )}
-        <div role="status">{dryRun.data && !hasChanged && <p>What would happen: {dryRun.data.effect}</p>}</div>
-        <div className={parts.row}>
-          <button type="submit" disabled={dryRun.isPending}>
-            What would happen?
-          </button>
-          {dryRun.data && !hasChanged && (
-            <Button label={confirm} className={needsReason ? "danger" : "main"} change={decision} />
-          )}
-          <Button label="Cancel" onClick={onClose} />
-        </div>
-      </form>
+        {trial.hasChanged && <Changed seen={seen} now={message} onLook={lookAgain} />}
+      </TrialForm>
     </Box>
   );
 }
+
+const reason = { label: "Reason", hint: "It stands in the audit.", required: true, maxLength: 500, isProse: true };
 
 interface ChangedProps {
   readonly seen: Message;
@@ -125,7 +97,7 @@ function Changed({ seen, now, onLook }: ChangedProps) {
           Now: ({ theirs }) => <code>{theirs}</code>,
         }}
       />
-      <Button label="Go on with the present one" onClick={onLook} />
+      <Button label="Continue with the present one" onClick={onLook} />
     </div>
   );
 }

@@ -1,3 +1,4 @@
+import { numberIn } from "../../parts/read-text.ts";
 import type { Property } from "../configuration.ts";
 
 type Typed = Pick<Property, "type" | "bounds">;
@@ -21,11 +22,8 @@ export function readValue(text: string, { type, bounds }: Typed): unknown {
       if (trimmed !== "true" && trimmed !== "false") throw new Error("Value: choose true or false.");
       return trimmed === "true";
     case "integer":
-    case "number": {
-      const number = Number(trimmed);
-      if (trimmed === "" || !Number.isFinite(number)) throw new Error(`Value: “${text}” is not a number.`);
-      return number;
-    }
+    case "number":
+      return numberIn(trimmed, "Value");
     case "list":
       return text
         .split("\n")

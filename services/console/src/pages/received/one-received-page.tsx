@@ -3,8 +3,8 @@ import { useQuery } from "@tanstack/react-query";
 import { Link, useParams } from "@tanstack/react-router";
 import { useState } from "react";
 import { Answer } from "../../parts/answer.tsx";
-import { Action, FormAction } from "../../parts/dialog.tsx";
-import { TextField } from "../../parts/fields.tsx";
+import { Action } from "../../parts/dialog.tsx";
+import { FormAction } from "../../parts/form.tsx";
 import { Id, Time } from "../../parts/inline.tsx";
 import { Curl } from "../../parts/lists.tsx";
 import { Page, Pairs, Panel } from "../../parts/page.tsx";
@@ -118,13 +118,7 @@ function Actions({ place }: { readonly place: Place }) {
 
 /** Keeps the webhook under a name, past the retention. */
 function Keep({ place }: { readonly place: Place }) {
-  const [name, setName] = useState("");
   const [kept, setKept] = useState<string | null>(null);
-  const keep = () => {
-    const params = { path: place };
-    const body = { name: name.trim() };
-    return dataOf(api.POST("/api/v1/webhooks/sources/{id}/received/{ref}/bookmark", { params, body }));
-  };
   return (
     <>
       <FormAction
@@ -132,18 +126,18 @@ function Keep({ place }: { readonly place: Place }) {
         title="Keep under a name"
         submitLabel="Keep it"
         what="bookmark"
-        run={keep}
+        initial={{ name: "" }}
+        fields={{
+          name: { label: "Name", hint: "Letters, digits, dots, dashes and underscores.", required: true },
+        }}
+        run={({ name }) => {
+          const body = { name: name.trim() };
+          const params = { path: place };
+          return dataOf(api.POST("/api/v1/webhooks/sources/{id}/received/{ref}/bookmark", { params, body }));
+        }}
         onDone={(bookmark) => setKept(bookmark.name)}
       >
         <p>Its headers and bytes are copied and stay past the retention, as a fixture for your tests for example.</p>
-        <TextField
-          label="Name"
-          hint="Letters, digits, dots, dashes and underscores."
-          required
-          spellCheck={false}
-          value={name}
-          set={setName}
-        />
       </FormAction>
       <span role="status">
         {kept !== null && (

@@ -1,10 +1,8 @@
 import type { WebhookExplanation } from "@signalbox/client";
 import { useQuery } from "@tanstack/react-query";
 import { useParams } from "@tanstack/react-router";
-import { useState } from "react";
 import { Answer } from "../../parts/answer.tsx";
-import { ChangeForm, useChange } from "../../parts/dialog.tsx";
-import { fieldsOf, TextArea, TextField } from "../../parts/fields.tsx";
+import { Form } from "../../parts/form.tsx";
 import { Status, type Tone } from "../../parts/inline.tsx";
 import { Curl } from "../../parts/lists.tsx";
 import { Page, Pairs, Panel } from "../../parts/page.tsx";
@@ -42,46 +40,39 @@ interface Pasted {
   readonly receivedAt: string;
 }
 
-function VerifyForm({ id }: { readonly id: string }) {
-  const [pasted, setPasted] = useState<Pasted>({ headers: "", body: "", receivedAt: "" });
-  const set = (changed: Partial<Pasted>) => setPasted({ ...pasted, ...changed });
-  const explanation = useChange(async () => {
-    const params = { path: { id } };
-    return await dataOf(api.POST("/api/v1/webhooks/sources/{id}/verify", { params, body: bodyOf(pasted) }));
-  });
-  const field = fieldsOf(pasted, set);
-  return (
-    <>
-      <ChangeForm change={explanation} what="webhook" submitLabel="Verify" kind="main" className={parts.panel}>
-        <div className={parts.sides}>
-          <TextArea
-            label="Headers"
-            hint="One on each line, as Content-Type: application/json."
-            rows={8}
-            required
-            spellCheck={false}
-            {...field("headers")}
-          />
-          <TextArea
-            label="Body"
-            hint="Byte for byte: a space more is another signature."
-            rows={8}
-            spellCheck={false}
-            {...field("body")}
-          />
-        </div>
-        <TextField
-          label="Time of its arrival"
-          hint="Empty: now. Signatures with a time are good for some minutes."
-          type="datetime-local"
-          {...field("receivedAt")}
-        />
-      </ChangeForm>
-      <div role="status">{explanation.data && <Explained explanation={explanation.data} />}</div>
-      <Curl method="POST" path={`api/v1/webhooks/sources/${id}/verify`} body={triedBody(pasted)} />
-    </>
-  );
-}
+const VerifyForm = ({ id }: { readonly id: string }) => (
+  <Form
+    what="webhook"
+    submitLabel="Verify"
+    kind="main"
+    className={parts.panel}
+    initial={{ headers: "", body: "", receivedAt: "" }}
+    fields={{
+      headers: {
+        label: "Headers",
+        hint: "One on each line, as Content-Type: application/json.",
+        rows: 8,
+        required: true,
+      },
+      body: { label: "Body", hint: "Byte for byte: a space more is another signature.", rows: 8 },
+      receivedAt: {
+        label: "Time of its arrival",
+        hint: "Empty: now. Signatures with a time are good for some minutes.",
+        type: "datetime-local",
+      },
+    }}
+    run={async (pasted) => {
+      const params = { path: { id } };
+      return await dataOf(api.POST("/api/v1/webhooks/sources/{id}/verify", { params, body: bodyOf(pasted) }));
+    }}
+    after={(pasted, explanation) => (
+      <>
+        <div role="status">{explanation && <Explained explanation={explanation} />}</div>
+        <Curl method="POST" path={`api/v1/webhooks/sources/${id}/verify`} body={triedBody(pasted)} />
+      </>
+    )}
+  />
+);
 
 const tones: Readonly<Record<WebhookExplanation["outcome"], Tone>> = {
   accepted: "good",

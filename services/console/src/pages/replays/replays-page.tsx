@@ -1,6 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
-import { bodyOfSpan, CountFirst, type ReplaySpan, SpanFields, useCountedReplay } from "../../parts/count-first.tsx";
-import { fieldsOf, type InputProps, SelectField } from "../../parts/fields.tsx";
+import { bodyOfSpan, CountFirst, type ReplaySpan, spanFields, useCountedReplay } from "../../parts/count-first.tsx";
 import { Time } from "../../parts/inline.tsx";
 import { useFilters } from "../../parts/lists.tsx";
 import { Page } from "../../parts/page.tsx";
@@ -57,34 +56,24 @@ const isRetry = ({ status }: Choice): boolean => status !== "succeeded" && statu
 function StartReplay() {
   const [{ endpoint_id: endpointId = "" }] = useFilters();
   const replay = useCountedReplay<Choice>({ endpointId, status: "", hours: "24", types: "" }, send);
-  return (
-    <CountFirst title="Send again" verb="Send" replay={replay}>
-      <Choices {...replay} />
-      <SpanFields {...replay} />
-    </CountFirst>
-  );
-}
-
-/** The endpoint and the status of the deliveries that are sent again. */
-function Choices({ input, set }: InputProps<Choice>) {
   const endpoints = useQuery({
     queryKey: ["endpoints", "names"],
     queryFn: async () =>
       (await dataOf(api.GET("/api/v1/webhooks/endpoints", { params: { query: { limit: 100 } } }))).items,
   });
-  const field = fieldsOf(input, set);
-  const isOne = useIsPortal() || !isRetry(input);
+  const isOne = useIsPortal() || !isRetry(replay.input);
   const names = (endpoints.data ?? []).map(({ id, url }) => [id, url || id] as const);
   return (
-    <>
-      <SelectField
-        label="Endpoint"
-        required={isOne}
-        choices={[["", isOne ? "choose one" : "all"], ...names]}
-        {...field("endpointId")}
-      />
-      <SelectField label="Deliveries that are" choices={statuses} {...field("status")} />
-    </>
+    <CountFirst
+      title="Send again"
+      verb="Send"
+      replay={replay}
+      fields={{
+        endpointId: { label: "Endpoint", required: isOne, choices: [["", isOne ? "choose one" : "all"], ...names] },
+        status: { label: "Deliveries that are", choices: statuses },
+        ...spanFields,
+      }}
+    />
   );
 }
 

@@ -2,12 +2,11 @@ import { Link, useParams } from "@tanstack/react-router";
 import {
   bodyOfSpan,
   CountFirst,
-  HoursField,
   hoursAgo,
-  SpanFields,
+  hoursField,
+  spanFields,
   useCountedReplay,
 } from "../../parts/count-first.tsx";
-import { fieldsOf, SelectField } from "../../parts/fields.tsx";
 import { Time } from "../../parts/inline.tsx";
 import { Page } from "../../parts/page.tsx";
 import { ReplaysSoFar } from "../../parts/replay-list.tsx";
@@ -65,9 +64,8 @@ function StartReplay({ id }: { readonly id: string }) {
       lead="Your endpoints get these webhooks as new events, each with the id of the one that it repeats."
       verb="Publish"
       replay={replay}
-    >
-      <SpanFields {...replay} />
-    </CountFirst>
+      fields={spanFields}
+    />
   );
 }
 
@@ -129,13 +127,7 @@ function StartRetry({ id }: { readonly id: string }) {
       lead="Kept webhooks are verified with the secrets and settings of now. Those that fit are received, in their order."
       verb="Verify"
       replay={retry}
-    >
-      <SelectField
-        label="Reason"
-        choices={[["", "every reason"], ...reasonNames]}
-        {...fieldsOf(retry.input, retry.set)("reason")}
-      />
-      <HoursField input={retry.input} set={({ hours = "" }) => retry.set({ hours })} />
-    </CountFirst>
+      fields={{ reason: { label: "Reason", choices: [["", "every reason"], ...reasonNames] }, hours: hoursField }}
+    />
   );
 }

@@ -1,3 +1,4 @@
+import { objectIn, wordsIn } from "../../parts/read-text.ts";
 import type { Source } from "../sources.ts";
 
 /** The texts of the form of a source, as they are typed. */
@@ -24,7 +25,7 @@ export function inputOf({ name, event_types, forward, status, settings }: Source
  * @throws Error that names the field
  */
 export function patchOf({ name, eventTypes, forward, status, keepRejected, settings }: SourceInput, before: Source) {
-  const words = eventTypes.split(/[\s,]+/).filter((word) => word !== "");
+  const words = wordsIn(eventTypes);
   const wanted = { ...settingsOf(settings), keep_rejected_bodies: keepRejected };
   const gone = Object.keys(before.settings).filter((key) => !(key in wanted));
   return {
@@ -37,15 +38,4 @@ export function patchOf({ name, eventTypes, forward, status, keepRejected, setti
 }
 
 /** Reads the settings that are typed as JSON. @throws Error for what is no JSON object */
-export function settingsOf(text: string): Settings {
-  if (text.trim() === "") return {};
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch (error) {
-    throw new Error(`Settings: this is not JSON. ${(error as Error).message}`);
-  }
-  if (typeof value !== "object" || value === null || Array.isArray(value))
-    throw new Error("Settings: this is not a JSON object.");
-  return value as Settings;
-}
+export const settingsOf = (text: string): Settings => (text.trim() === "" ? {} : objectIn(text, "Settings"));

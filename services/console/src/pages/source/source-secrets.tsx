@@ -1,10 +1,10 @@
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import { Action, ChangeForm, FormAction, useChange } from "../../parts/dialog.tsx";
-import { SelectField } from "../../parts/fields.tsx";
+import { Action } from "../../parts/dialog.tsx";
+import { Form, FormAction } from "../../parts/form.tsx";
 import { Status } from "../../parts/inline.tsx";
 import { Panel } from "../../parts/page.tsx";
-import { LiveSecrets, SecretField } from "../../parts/secret.tsx";
+import { LiveSecrets } from "../../parts/secret.tsx";
 import { api, useMay, versioned } from "../../session/api.ts";
 import { type Source, sourceQuery } from "../sources.ts";
 
@@ -40,64 +40,53 @@ export function SourceSecrets({ source: { id, secrets = [] } }: { readonly sourc
 
 const daySeconds = 86_400;
 
-function RotateSecret({ id }: { readonly id: string }) {
-  const [secret, setSecret] = useState("");
-  const [overlap, setOverlap] = useState(String(daySeconds));
-  const rotate = () => {
-    const params = { path: { id } };
-    const body = { secret: secret.trim(), overlap_seconds: Number(overlap) };
-    return versioned(api.POST("/api/v1/webhooks/sources/{id}/secret/rotate", { params, body }));
-  };
-  return (
-    <FormAction
-      label="Rotate"
-      title="Enter the next secret"
-      submitLabel="Save the secret"
-      what="secret"
-      run={rotate}
-      onClose={() => setSecret("")}
-    >
-      <p>
-        Enter the next secret of the sender here first, then change over there. Until the overlap ends both verify, so
-        that no webhook is lost.
-      </p>
-      <SecretField label="Next secret" value={secret} set={setSecret} />
-      <SelectField
-        label="The present one verifies for"
-        choices={[
+const nextSecret = { label: "Next secret", type: "password", required: true } as const;
+
+const RotateSecret = ({ id }: { readonly id: string }) => (
+  <FormAction
+    label="Rotate"
+    title="Enter the next secret"
+    submitLabel="Save the secret"
+    what="secret"
+    initial={{ secret: "", overlap: String(daySeconds) }}
+    fields={{
+      secret: nextSecret,
+      overlap: {
+        label: "The present one verifies for",
+        choices: [
           ["0", "no time: it leaked, or was never right"],
           ["3600", "an hour"],
           [String(daySeconds), "a day"],
           [String(7 * daySeconds), "a week"],
-        ]}
-        value={overlap}
-        set={setOverlap}
-      />
-    </FormAction>
-  );
-}
+        ],
+      },
+    }}
+    run={({ secret, overlap }) => {
+      const body = { secret: secret.trim(), overlap_seconds: Number(overlap) };
+      return versioned(api.POST("/api/v1/webhooks/sources/{id}/secret/rotate", { params: { path: { id } }, body }));
+    }}
+  >
+    <p>
+      Enter the next secret of the sender here first, then change over there. Until the overlap ends both verify, so
+      that no webhook is lost.
+    </p>
+  </FormAction>
+);
 
 /** Replaces the secret of the source: one that never verified anything needs no overlap. */
 export function OtherSecret({ sourceId: id }: { readonly sourceId: string }) {
-  const [secret, setSecret] = useState("");
   const source = useQuery(sourceQuery(id));
-  const saving = useChange(
-    () => versioned(api.PATCH("/api/v1/webhooks/sources/{id}", { params: { path: { id } }, body: { secret } })),
-    () => setSecret(""),
-  );
+  const [isSaved, setSaved] = useState(false);
+  const hint = `For ${source.data?.data.name ?? "the source"}; it replaces the present one.`;
   return (
-    <ChangeForm
-      change={saving}
+    <Form
       what="secret"
       submitLabel="Save the secret"
-      beside={<span role="status">{saving.isSuccess && <Status tone="good">The secret was saved.</Status>}</span>}
-    >
-      <SecretField
-        label="Secret of the sender"
-        hint={`For ${source.data?.data.name ?? "the source"}; it replaces the present one.`}
-        value={secret}
-        set={setSecret}
-      />
-    </ChangeForm>
+      beside={<span role="status">{isSaved && <Status tone="good">The secret was saved.</Status>}</span>}
+      initial={{ secret: "" }}
+      fields={{ secret: { ...nextSecret, label: "Secret of the sender", hint } }}
+      run={(body) => versioned(api.PATCH("/api/v1/webhooks/sources/{id}", { params: { path: { id } }, body }))}
+      onDone={() => setSaved(true)}
+    />
   );
 }

@@ -1,8 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useParams } from "@tanstack/react-router";
-import { useState } from "react";
-import { submits } from "../../parts/dialog.tsx";
-import { TextField } from "../../parts/fields.tsx";
+import { Form } from "../../parts/form.tsx";
 import { Id, Status, Time, type Tone } from "../../parts/inline.tsx";
 import { Listing } from "../../parts/listing.tsx";
 import { Curl } from "../../parts/lists.tsx";
@@ -31,25 +29,23 @@ export function WhyPage() {
 
 function AskForm({ id }: { readonly id: string }) {
   const navigate = useNavigate();
-  const [typed, setTyped] = useState(id);
-  const ask = submits(() => {
-    if (typed.trim() !== "") void navigate({ to: "/why/$id", params: { id: typed.trim() } });
-  });
   return (
-    <form className={parts.panel} onSubmit={ask}>
-      <TextField
-        label="Any id"
-        hint="Of a delivery, an attempt, an event, an endpoint, an image, a key, a trace, or the X-Request-Id of a call."
-        value={typed}
-        spellCheck={false}
-        set={setTyped}
-      />
-      <div>
-        <button type="submit" className="main">
-          Find out
-        </button>
-      </div>
-    </form>
+    <Form
+      what="id"
+      submitLabel="Find out"
+      kind="main"
+      className={parts.panel}
+      initial={{ id }}
+      fields={{
+        id: {
+          label: "Any id",
+          hint: "Of a delivery, an attempt, an event, an endpoint, an image, a key, a trace, or the X-Request-Id of a call.",
+          required: true,
+        },
+      }}
+      run={async (typed) => typed.id.trim()}
+      onDone={(asked) => void navigate({ to: "/why/$id", params: { id: asked } })}
+    />
   );
 }
 

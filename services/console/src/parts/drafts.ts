@@ -1,0 +1,50 @@
+import { useEffect, useState } from "react";
+
+/** Begins the entries of the session storage that keep what was typed, for this tab alone and without secrets. */
+const place = "signalbox draft ";
+
+/** Forms on the page whose typed values are not sent. */
+const unsent = new Set<string>();
+
+export const hasUnsent = (): boolean => unsent.size > 0;
+
+/** Forgets everything that was typed: the next person sees nothing of it. */
+export function clearDrafts(): void {
+  unsent.clear();
+  for (const key of Object.keys(sessionStorage)) if (key.startsWith(place)) sessionStorage.removeItem(key);
+}
+
+/** The typed values of a form; null while nobody has typed. */
+export interface KeptDraft<Draft> {
+  readonly draft: Draft | null;
+  readonly keep: (draft: Draft) => void;
+  /** Notes that it was sent, though the form still shows it. */
+  readonly settle: () => void;
+  readonly drop: () => void;
+}
+
+/** Keeps what is typed into a form of this page until it is sent or dropped, also while the person is elsewhere. */
+export function useDraft<Draft>(name: string, withoutSecrets: (draft: Draft) => Draft): KeptDraft<Draft> {
+  const [key] = useState(`${place}${location.pathname} ${name}`);
+  const [draft, setDraft] = useState<Draft | null>(() => JSON.parse(sessionStorage.getItem(key) ?? "null"));
+  useEffect(() => {
+    if (draft !== null && sessionStorage.getItem(key) !== null) unsent.add(key);
+    return () => void unsent.delete(key);
+  }, [draft, key]);
+  const settle = () => {
+    unsent.delete(key);
+    sessionStorage.removeItem(key);
+  };
+  return {
+    draft,
+    keep(next) {
+      sessionStorage.setItem(key, JSON.stringify(withoutSecrets(next)));
+      setDraft(next);
+    },
+    settle,
+    drop() {
+      settle();
+      setDraft(null);
+    },
+  };
+}
