@@ -202,7 +202,7 @@ test("an application of a server gets a secret; its edit shows both versions whe
   await other.getByRole("button", { name: "Save" }).click();
   await other.getByRole("heading", { name: "theirs", level: 1 }).waitFor();
   await page.getByRole("button", { name: "Save" }).click();
-  const conflict = page.getByRole("alertdialog", { name: "It has changed meanwhile" });
+  const conflict = page.getByRole("alertdialog", { name: "has changed meanwhile" });
   await conflict.getByRole("row", { name: "name mine theirs" }).waitFor();
   await conflict.getByRole("button", { name: "Take the saved version" }).click();
   await page.getByText("Not saved yet.").waitFor({ state: "detached" });

@@ -40,7 +40,7 @@ async function propose(page: Page, value: string, press = click): Promise<string
   await press(page, page.getByRole("textbox", { name: "Value" }), value);
   await press(page, page.getByLabel("Reason"), "Recorded webhooks were replayed.");
   await press(page, page.getByLabel("For hours"), "48");
-  await press(page, page.getByRole("button", { name: "Try it first" }));
+  await press(page, page.getByRole("button", { name: "Preview" }));
   await page
     .getByText(/^It is allowed\. Once it is approved, the value would go from .* to \d+, and hold at once\.$/)
     .waitFor();
@@ -60,7 +60,7 @@ test("by keyboard alone one operator proposes a change of a guarded property, wh
   await page.goto(at("properties/webhook-ingest.tolerance"));
   await pressByKeyboard(page, page.getByRole("textbox", { name: "Value" }), "1");
   await pressByKeyboard(page, page.getByLabel("Reason"), "Too small.");
-  await pressByKeyboard(page, page.getByRole("button", { name: "Try it first" }));
+  await pressByKeyboard(page, page.getByRole("button", { name: "Preview" }));
   await page
     .getByText(/webhook-ingest\.tolerance must be .*1000/)
     .first()
@@ -77,7 +77,7 @@ test("by keyboard alone one operator proposes a change of a guarded property, wh
   await change.waitFor();
   await assertPresentable(grace, "a proposal");
   await pressByKeyboard(grace, grace.getByRole("button", { name: "Approve" }));
-  await pressByKeyboard(grace, grace.getByRole("button", { name: "Try it first" }));
+  await pressByKeyboard(grace, grace.getByRole("button", { name: "Preview" }));
   await grace.getByText("It is allowed: nobody has changed these properties since").waitFor();
   await assertPresentable(grace, "an approval that is tried first");
   await pressByKeyboard(grace, grace.getByRole("button", { name: "Approve them" }));
@@ -126,7 +126,7 @@ test("a property that was changed since blocks the approval of a proposal, as th
   ] as const) {
     await openAsGrace(proposal);
     await grace.getByRole("button", { name: "Approve" }).click();
-    await grace.getByRole("button", { name: "Try it first" }).click();
+    await grace.getByRole("button", { name: "Preview" }).click();
     if (proposal === newer) await grace.getByRole("button", { name: "Approve them" }).click();
     await grace.getByText(text).waitFor();
   }

@@ -166,7 +166,7 @@ test("nobody's change is lost unseen when two people edit one endpoint", async (
   await other.getByRole("button", { name: "Edit" }).waitFor();
   await page.getByLabel("Description").fill("mine");
   await page.getByRole("button", { name: "Save" }).click();
-  const conflict = page.getByRole("alertdialog", { name: "It has changed meanwhile" });
+  const conflict = page.getByRole("alertdialog", { name: "has changed meanwhile" });
   await conflict.getByRole("row", { name: "description mine theirs" }).waitFor();
   assert.deepEqual(await accessibilityProblems(page), []);
   await conflict.getByRole("button", { name: "Save mine over it" }).click();

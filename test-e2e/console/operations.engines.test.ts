@@ -62,7 +62,7 @@ test("by keyboard alone an engineer reaches a dead letter in two steps from the 
   await assertPresentable(page, "a dead letter");
 
   await pressByKeyboard(page, page.getByRole("button", { name: "Replay" }));
-  await pressByKeyboard(page, page.getByRole("button", { name: "What would happen?" }));
+  await pressByKeyboard(page, page.getByRole("button", { name: "Preview" }));
   await page.getByText(/^What would happen: /).waitFor();
   await assertPresentable(page, "a replay that is asked first");
   await pressByKeyboard(page, page.getByRole("button", { name: "Replay it" }));
@@ -78,7 +78,7 @@ test("a dead letter is dropped with a reason, after it was asked what that does"
   await page.goto(at(`operations/dead-letters/${encodeURIComponent(id)}`));
   await page.getByRole("button", { name: "Drop" }).click();
   await page.getByLabel("Reason").fill("Its image is gone.");
-  await page.getByRole("button", { name: "What would happen?" }).click();
+  await page.getByRole("button", { name: "Preview" }).click();
   await page.getByText(/^What would happen: /).waitFor();
   await page.getByRole("button", { name: "Drop it" }).click();
   await page.getByText("The message was removed for good.").waitFor();
@@ -98,12 +98,12 @@ test("a parked key that changes under the hand shows both versions before it is 
   await page.getByRole("button", { name: "Skip" }).click();
   await stuck.images.query(tryAgain, [key]);
   await page.getByLabel("Reason").fill("Nobody can handle it.");
-  await page.getByRole("button", { name: "What would happen?" }).click();
+  await page.getByRole("button", { name: "Preview" }).click();
   await page.getByText("It has changed meanwhile. Nothing was done.").waitFor();
   await page.getByRole("row", { name: "attempts 1 2" }).waitFor();
   await assertPresentable(page, "both versions of a parked key");
-  await page.getByRole("button", { name: "Go on with the present one" }).click();
-  await page.getByRole("button", { name: "What would happen?" }).click();
+  await page.getByRole("button", { name: "Continue with the present one" }).click();
+  await page.getByRole("button", { name: "Preview" }).click();
   await page.getByRole("button", { name: "Skip it" }).click();
   await page.getByText("No key is parked.").waitFor();
 });
@@ -122,7 +122,7 @@ test("by keyboard alone an engineer sees from the link of an alert what blocks a
   await assertPresentable(page, "a parked key");
 
   await pressByKeyboard(page, page.getByRole("button", { name: "Try now" }));
-  await pressByKeyboard(page, page.getByRole("button", { name: "What would happen?" }));
+  await pressByKeyboard(page, page.getByRole("button", { name: "Preview" }));
   await page.getByText(/^What would happen: The message would be made due now/).waitFor();
   await pressByKeyboard(page, page.getByRole("button", { name: "Try it now" }));
   await page.getByText("The message was made due now: images.facts tries it within a second.").waitFor();
@@ -144,7 +144,7 @@ test("a parked key says when it loads, is refused, gone or out of reach", async 
   await page.goto(at(path));
   await page.getByRole("button", { name: "Skip" }).click();
   await page.getByLabel("Reason").fill("Its account is gone.");
-  await page.getByRole("button", { name: "What would happen?" }).click();
+  await page.getByRole("button", { name: "Preview" }).click();
   await page.getByText(/moved to the dead letters; 1 behind it go on\.$/).waitFor();
   await page.getByRole("button", { name: "Skip it" }).click();
   await page.getByText("The message was moved to the dead letters; 1 behind it go on.").waitFor();
@@ -157,7 +157,7 @@ test("an event that the log refused is seen with its content before it is put ba
   await page.getByRole("link", { name: "account.deleted.v1" }).click();
   await page.getByRole("region", { name: "content of the message" }).getByText(message.key).waitFor();
   await page.getByRole("button", { name: "Replay" }).click();
-  await page.getByRole("button", { name: "What would happen?" }).click();
+  await page.getByRole("button", { name: "Preview" }).click();
   await page.getByRole("button", { name: "Replay it" }).click();
   await page.getByRole("alertdialog").waitFor({ state: "hidden" });
   await page.goto(at("operations/dead-events"));
@@ -199,10 +199,10 @@ test("by keyboard alone an operator sets a property after trying it, then undoes
   await page.getByRole("row", { name: /gateway.*defaults.*no$/ }).waitFor();
   await pressByKeyboard(page, page.getByRole("textbox", { name: "Value" }), "5");
   await pressByKeyboard(page, page.getByLabel("Reason"), "Too slow.");
-  await pressByKeyboard(page, page.getByRole("button", { name: "Try it first" }));
+  await pressByKeyboard(page, page.getByRole("button", { name: "Preview" }));
   await page.getByText("defaults.pageSize must be at most limits.maxPageSize, which is 5.").waitFor();
   await pressByKeyboard(page, page.getByRole("textbox", { name: "Value" }), "50");
-  await pressByKeyboard(page, page.getByRole("button", { name: "Try it first" }));
+  await pressByKeyboard(page, page.getByRole("button", { name: "Preview" }));
   await page
     .getByText(/^It is allowed\. The value would go from 100 \(defaults\) to 50, and hold at once\.$/)
     .waitFor();
@@ -223,14 +223,14 @@ test("nobody's change is lost unseen when two operators set one property", async
     await one.getByLabel("Reason").fill("Both at once.");
   }
   await page.getByRole("textbox", { name: "Value" }).fill("60");
-  await page.getByRole("button", { name: "Try it first" }).click();
+  await page.getByRole("button", { name: "Preview" }).click();
   await page.getByRole("button", { name: "Set it" }).waitFor();
   await other.getByRole("textbox", { name: "Value" }).fill("70");
-  await other.getByRole("button", { name: "Try it first" }).click();
+  await other.getByRole("button", { name: "Preview" }).click();
   await other.getByRole("button", { name: "Set it" }).click();
   await other.getByText(/instances run with it\.$/).waitFor();
   await page.getByRole("button", { name: "Set it" }).click();
-  const conflict = page.getByRole("alertdialog", { name: "It has changed meanwhile" });
+  const conflict = page.getByRole("alertdialog", { name: "has changed meanwhile" });
   await conflict.getByRole("row", { name: /limits\.maxPageSize 60 70/ }).waitFor();
   await assertPresentable(page, "both values of a property");
   await conflict.getByRole("button", { name: "Save mine over it" }).click();
@@ -240,7 +240,7 @@ test("nobody's change is lost unseen when two operators set one property", async
   await other.close();
 
   await page.getByLabel("Do", { exact: true }).selectOption("unset");
-  await page.getByRole("button", { name: "Try it first" }).click();
+  await page.getByRole("button", { name: "Preview" }).click();
   await page.getByRole("button", { name: "Remove the override" }).click();
   await page.getByRole("row", { name: /gateway.*100.*defaults.*no$/ }).waitFor();
 });
@@ -255,14 +255,14 @@ test("a flag is added by its form after it was tried, then switched off and on a
   await page.getByLabel("Owner", { exact: true }).fill("payments");
   await page.getByLabel("Name of variant 1").fill("one");
   await page.getByLabel("Reason", { exact: true }).fill("A tenth first.");
-  await page.getByRole("button", { name: "Try it first" }).click();
+  await page.getByRole("button", { name: "Preview" }).click();
   await page.getByText("This was refused").waitFor();
   await page.getByLabel("Name of variant 1").fill("on");
   await page.getByLabel("Share of rule 1 in %").fill("ten");
-  await page.getByRole("button", { name: "Try it first" }).click();
+  await page.getByRole("button", { name: "Preview" }).click();
   await page.getByText("Rule 1, share: “ten” is not a number.").waitFor();
   await page.getByLabel("Share of rule 1 in %").fill("10");
-  await page.getByRole("button", { name: "Try it first" }).click();
+  await page.getByRole("button", { name: "Preview" }).click();
   await page.getByText("It is allowed.").waitFor();
   await page.getByText("Only some accounts").click();
   await page.getByText("Schedule and other flags").click();
@@ -272,7 +272,7 @@ test("a flag is added by its form after it was tried, then switched off and on a
 
   await page.getByRole("button", { name: "Disable" }).click();
   await page.getByLabel("Reason", { exact: true }).fill("It breaks.");
-  await page.getByRole("button", { name: "Try it first" }).click();
+  await page.getByRole("button", { name: "Preview" }).click();
   await page.getByRole("button", { name: "Set it" }).click();
   await page.getByText("off to everybody").waitFor();
   await assertPresentable(page, "a flag");
@@ -281,12 +281,12 @@ test("a flag is added by its form after it was tried, then switched off and on a
   await other.goto(page.url());
   await other.getByRole("combobox", { name: "State" }).selectOption("enabled");
   await other.getByLabel("Reason", { exact: true }).fill("It is mended.");
-  await other.getByRole("button", { name: "Try it first" }).click();
+  await other.getByRole("button", { name: "Preview" }).click();
   await other.getByRole("button", { name: "Set it" }).click();
   await other.getByText("on to 10 %, off to the rest").waitFor();
   await page.getByLabel("Reason", { exact: true }).fill("It breaks again.");
-  await page.getByRole("button", { name: "Try it first" }).click();
-  const conflict = page.getByRole("alertdialog", { name: "It has changed meanwhile" });
+  await page.getByRole("button", { name: "Preview" }).click();
+  const conflict = page.getByRole("alertdialog", { name: "has changed meanwhile" });
   await conflict.getByRole("row", { name: 'state "disabled" "enabled"' }).waitFor();
   await assertPresentable(page, "both versions of a flag");
   await conflict.getByRole("button", { name: "Save mine over it" }).click();
@@ -307,7 +307,7 @@ test("by keyboard alone an operator reads who changed a flag, then restores a fo
     .getByRole("row", { name: /state: "enabled" → "disabled" It breaks\. acc_/ });
   await pressByKeyboard(page, broken.getByRole("button", { name: /^Go back to it: revision \d+$/ }));
   assert.match(await page.getByLabel("Reason", { exact: true }).inputValue(), /^Back to revision \d+\.$/);
-  await pressByKeyboard(page, page.getByRole("button", { name: "Try it first" }));
+  await pressByKeyboard(page, page.getByRole("button", { name: "Preview" }));
   await page
     .getByRole("table", { name: "What would change" })
     .getByRole("row", { name: 'state "enabled" "disabled"' })
@@ -344,7 +344,7 @@ test("a flag is typed as JSON too; what is no flag stays where it was typed", as
   await page.getByLabel("Share of rule 2 in %").fill("50");
   await page.getByRole("button", { name: "Move up rule 2" }).click();
   await page.getByLabel("Reason", { exact: true }).fill("A quarter.");
-  await page.getByRole("button", { name: "Try it first" }).click();
+  await page.getByRole("button", { name: "Preview" }).click();
   await page.getByRole("row", { name: /^rules .*"percentage":10.* .*"percentage":50.*"percentage":25/ }).waitFor();
 });
 
@@ -368,7 +368,7 @@ test("an archived flag keeps its history, from which it is added again", async (
     .last()
     .click();
   await page.getByLabel("Reason", { exact: true }).fill("It is needed again.");
-  await page.getByRole("button", { name: "Try it first" }).click();
+  await page.getByRole("button", { name: "Preview" }).click();
   await page.getByRole("button", { name: "Add it" }).click();
   await page.getByText("on to 10 %, off to the rest").waitFor();
   await page.getByRole("row", { name: /added again It is needed again\..* holds now/ }).waitFor();
@@ -392,7 +392,7 @@ test("what is gone is said in words; what a key may not see is not shown", async
   await reader.getByLabel("Or an API key").fill(await makeKey(ada, ["config:read", "account:read"]));
   await reader.getByRole("button", { name: "Use the key" }).click();
   await reader.getByRole("table", { name: "Instances" }).waitFor();
-  assert.equal(await reader.getByRole("button", { name: "Try it first" }).count(), 0);
+  assert.equal(await reader.getByRole("button", { name: "Preview" }).count(), 0);
   for (const name of ["Operations", "Accounts", "Flags"])
     assert.equal(await reader.getByRole("link", { name, exact: true }).count(), 0, name);
 });

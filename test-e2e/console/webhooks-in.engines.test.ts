@@ -271,12 +271,13 @@ test("a source is paused, resumed and edited; its secret and address are rotated
   await other.goto(page.url());
   for (const one of [page, other]) await one.getByRole("button", { name: "Edit" }).click();
   await other.getByLabel("Name").fill(`theirs ${markup}`);
+  await other.getByLabel("Types").fill("ping");
   await other.getByRole("button", { name: "Save" }).click();
   await other.getByRole("button", { name: "Edit" }).waitFor();
   await page.getByLabel("Types").fill("push");
   await page.getByRole("button", { name: "Save" }).click();
-  const conflict = page.getByRole("alertdialog", { name: "It has changed meanwhile" });
-  await conflict.getByRole("row", { name: "event types push empty" }).waitFor();
+  const conflict = page.getByRole("alertdialog", { name: "has changed meanwhile" });
+  await conflict.getByRole("row", { name: "event types push ping" }).waitFor();
   await assertPresentable(page, "both versions of a source");
   await conflict.getByRole("button", { name: "Take the saved version" }).click();
   assert.equal(await page.getByLabel("Name").inputValue(), `theirs ${markup}`);

@@ -54,6 +54,10 @@ interface ActionProps {
   readonly label: string;
   /** The thing that changes, for a refusal. */
   readonly what: string;
+  /** The thing by its name, for the question. */
+  readonly name?: string | undefined;
+  /** The question, where the label and the thing do not make one. */
+  readonly title?: string;
   readonly run: () => Promise<unknown>;
   /** A sentence about the consequence; with it the person confirms. */
   readonly confirm?: string;
@@ -64,7 +68,8 @@ interface ActionProps {
 }
 
 /** A button that changes something: confirmed where it should be, disabled while it runs, its refusal beside it. */
-export function Action({ label, what, run, confirm, kind, onDone, dismiss = "Cancel" }: ActionProps) {
+export function Action({ label, what, name, title, run, confirm, kind, onDone, dismiss = "Cancel" }: ActionProps) {
+  const question = title ?? (label.includes(what) ? label : `${label} the ${what}`);
   const [isAsking, setAsking] = useState(false);
   const change = useChange(run, () => {
     setAsking(false);
@@ -81,7 +86,12 @@ export function Action({ label, what, run, confirm, kind, onDone, dismiss = "Can
         onClick={press}
       />
       {confirm === undefined && failure}
-      <Box title={`${label}?`} role="alertdialog" isOpen={isAsking} onClose={() => setAsking(false)}>
+      <Box
+        title={`${question}${name ? ` ${name}` : ""}?`}
+        role="alertdialog"
+        isOpen={isAsking}
+        onClose={() => setAsking(false)}
+      >
         <p>{confirm}</p>
         {failure}
         <div className={styles.row}>

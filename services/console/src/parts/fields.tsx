@@ -113,6 +113,8 @@ export interface FieldData extends Labelled, Omit<ComponentProps<"input">, "valu
   readonly rows?: number;
   /** True for sentences, which a browser may check and fill in. */
   readonly isProse?: boolean;
+  /** True for what is not kept for the session, as no password is. */
+  readonly isSecret?: boolean;
 }
 
 /** The field that fits its data and the kind of its value. */

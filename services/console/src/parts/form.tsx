@@ -135,7 +135,8 @@ export function Form<Input extends object, Result>(props: FormProps<Input, Resul
 
 /** The members of an input that are secrets, as they were before anybody typed. */
 function secretsOf<Input extends object>(fields: FieldsData<Input>, initial: Input): Partial<Input> {
-  const secrets = Object.entries(fields).filter(([, field]) => (field as FieldData).type === "password");
+  const isSecret = ({ type, isSecret: isNamed }: FieldData) => isNamed || type === "password";
+  const secrets = Object.entries(fields).filter(([, field]) => field && isSecret(field as FieldData));
   return Object.fromEntries(secrets.map(([name]) => [name, initial[name as keyof Input]])) as Partial<Input>;
 }
 

@@ -1,5 +1,7 @@
 import { useLocation } from "@tanstack/react-router";
-import { type ReactNode, useEffect, useRef } from "react";
+import { type ComponentType, type ReactNode, useEffect, useRef } from "react";
+import { Answer, type AnswerProps } from "./answer.tsx";
+import { Curl } from "./lists.tsx";
 import styles from "./parts.module.css";
 
 interface PageProps {
@@ -29,6 +31,29 @@ export function Page({ title, actions, children }: PageProps) {
       </div>
       {children}
     </div>
+  );
+}
+
+interface OnePageProps<Data> extends Omit<AnswerProps<Data>, "above"> {
+  readonly title: string;
+  readonly actions?: ReactNode;
+  /** Address that reads the same, below that of the deployment. */
+  readonly path?: string;
+  /** The page around it. */
+  readonly frame?: ComponentType<PageProps>;
+  /** Shown above the answer. */
+  readonly lead?: ReactNode;
+}
+
+/** The page of one thing: its state while there is no answer, what is known of it, and the call that reads the same. */
+export function OnePage<Data>(props: OnePageProps<Data>) {
+  const { title, actions, path, frame: Frame = Page, lead, ...answer } = props;
+  return (
+    <Frame title={title} actions={actions}>
+      {lead}
+      <Answer {...answer} />
+      {path && <Curl path={path} />}
+    </Frame>
   );
 }
 

@@ -55,6 +55,7 @@ export const SignOutEverywhere = () => (
   <Action
     label="Sign out everywhere"
     what="sign-in"
+    title="Sign out everywhere"
     kind="danger"
     confirm="Every sign-in of your account ends, on this device and on all others. API keys stay."
     run={() => versioned(api.DELETE("/api/account/sign-ins"))}

@@ -2,12 +2,10 @@ import type { OauthApplication } from "@signalbox/client";
 import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useParams } from "@tanstack/react-router";
 import { useState } from "react";
-import { Answer } from "../../parts/answer.tsx";
 import { Action } from "../../parts/dialog.tsx";
 import { EditForm, useEdit } from "../../parts/edit.tsx";
 import { Id, Time } from "../../parts/inline.tsx";
-import { Curl } from "../../parts/lists.tsx";
-import { Pairs, Panel } from "../../parts/page.tsx";
+import { OnePage, Pairs, Panel } from "../../parts/page.tsx";
 import { Rotate } from "../../parts/rotate.tsx";
 import { LiveSecrets, ShownOnce } from "../../parts/secret.tsx";
 import { api, ifMatch, type Versioned, versioned } from "../../session/api.ts";
@@ -26,7 +24,7 @@ export function ApplicationPage() {
   const navigate = useNavigate();
   const application = useQuery({ queryKey: keyOf(id), queryFn: () => readApplication(id) });
   return (
-    <AccountFrame
+    <OnePage
       title={application.data?.data.name ?? "Application"}
       actions={
         <>
@@ -35,6 +33,7 @@ export function ApplicationPage() {
             <Action
               label="Delete"
               what="application"
+              name={application.data.data.name}
               kind="danger"
               confirm="Nobody can sign in to it any more, and its tokens end everywhere within two seconds. This cannot be undone."
               run={() => api.oauthApplications.delete(id)}
@@ -43,18 +42,19 @@ export function ApplicationPage() {
           )}
         </>
       }
+      query={application}
+      what="application"
+      path={`api/v1/oauth/applications/${id}`}
+      frame={AccountFrame}
     >
-      <Answer query={application} what="application">
-        {(current) => (
-          <>
-            <Facts application={current.data} />
-            {current.data.type === "server" && <Secrets application={current.data} />}
-            <EditApplication key={id} current={current} />
-          </>
-        )}
-      </Answer>
-      <Curl path={`api/v1/oauth/applications/${id}`} />
-    </AccountFrame>
+      {(current) => (
+        <>
+          <Facts application={current.data} />
+          {current.data.type === "server" && <Secrets application={current.data} />}
+          <EditApplication key={id} current={current} />
+        </>
+      )}
+    </OnePage>
   );
 }
 

@@ -18,6 +18,7 @@ export function Contact({ account, mayWrite }: { readonly account: Account; read
           <Action
             label="Remove the address"
             what="address"
+            name={address}
             kind="danger"
             confirm="No mails come any more, and no code by which you could sign in. The last way in to the account cannot be removed."
             run={() => change(null)}
@@ -61,7 +62,13 @@ function Pending({ address, mayWrite }: { readonly address: string; readonly may
       label="Confirm the new address"
       initial={{ code: "" }}
       fields={{
-        code: { label: "Code from the mail", required: true, inputMode: "numeric", autoComplete: "one-time-code" },
+        code: {
+          label: "Code from the mail",
+          required: true,
+          inputMode: "numeric",
+          autoComplete: "one-time-code",
+          isSecret: true,
+        },
       }}
       run={({ code }) => versioned(api.POST("/api/account/contact-change/confirm", { body: { code: code.trim() } }))}
       beside={

@@ -100,6 +100,7 @@ export function InvitationActions({ invitation: { id, status, address }, onLink 
     <div className={parts.row}>
       <Action
         label={address === null ? "Make another link" : "Send again"}
+        title={address === null ? "Make another link" : `Send the invitation of ${address} again`}
         what="invitation"
         confirm="It has a new link, which ends the earlier one, and is valid for at least seven days."
         run={resend}
@@ -108,6 +109,7 @@ export function InvitationActions({ invitation: { id, status, address }, onLink 
         <Action
           label="Revoke"
           what="invitation"
+          name={address === null ? "by a link" : `of ${address}`}
           kind="danger"
           confirm="Its link stops working at once."
           run={() => api.invitations.revoke(id)}

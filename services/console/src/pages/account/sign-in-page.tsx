@@ -89,6 +89,7 @@ function RecoveryCodes({ maySecure }: PartProps) {
         maySecure && (
           <Action
             label="Make new codes"
+            title="Make new recovery codes"
             what="recovery codes"
             confirm="Ten new codes are shown once. Earlier ones no longer work."
             run={async () => setCodes((await dataOf(api.POST("/api/account/recovery-codes"))).codes)}
@@ -113,6 +114,7 @@ function PasskeyActions({ id, name }: { readonly id: string; readonly name: stri
       <Action
         label="Remove"
         what="passkey"
+        name={name}
         kind="danger"
         confirm={`${name} signs you in no more. Remove it from your device too. The last way in to the account cannot be removed.`}
         run={() => versioned(api.DELETE("/api/account/passkeys/{passkey_id}", { params }))}
@@ -148,6 +150,7 @@ function Logins({ maySecure }: PartProps) {
               <Action
                 label="Remove"
                 what="login"
+                name={`at ${issuer}`}
                 kind="danger"
                 confirm={`${issuer} signs you in to this account no more. The last way in to the account cannot be removed.`}
                 run={() =>
@@ -181,17 +184,28 @@ const SignIns = ({ maySecure }: PartProps) => (
         "Signed in": ({ created_at }) => <Time at={created_at} />,
         "Last used": ({ last_used_at }) => <Time at={last_used_at} />,
         "Sign-in": ({ id }) => <Id value={id} />,
-        Change: maySecure && (({ id, current }) => <EndSignIn id={id} isCurrent={current} />),
+        Change:
+          maySecure &&
+          (({ id, current, browser }) => (
+            <EndSignIn id={id} browser={browser ?? "an unknown browser"} isCurrent={current} />
+          )),
       }}
     />
   </Panel>
 );
 
-function EndSignIn({ id, isCurrent }: { readonly id: string; readonly isCurrent: boolean }) {
+interface EndSignInProps {
+  readonly id: string;
+  readonly browser: string;
+  readonly isCurrent: boolean;
+}
+
+function EndSignIn({ id, browser, isCurrent }: EndSignInProps) {
   return (
     <Action
       label="End"
       what="sign-in"
+      name={`of ${browser}`}
       kind="danger"
       confirm={
         isCurrent

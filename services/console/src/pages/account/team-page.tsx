@@ -96,6 +96,7 @@ function MemberActions({ member: { id, role, member_name: name } }: { readonly m
           <Action
             key={other}
             label={`Make ${other}`}
+            title={`Make ${name} ${other}`}
             what="member"
             confirm={`${name} is ${other} in every service within two seconds.`}
             run={() => api.members.changeRole(id, { role: other })}
@@ -104,6 +105,7 @@ function MemberActions({ member: { id, role, member_name: name } }: { readonly m
       <Action
         label="Remove"
         what="member"
+        name={name}
         kind="danger"
         confirm={`${name} no longer acts for this account. What they made stays.`}
         run={() => api.members.remove(id)}
@@ -174,7 +176,10 @@ interface MembershipProps {
   readonly actingId: string;
 }
 
-function MembershipActions({ membership: { id, account_id: accountId }, actingId }: MembershipProps) {
+function MembershipActions({
+  membership: { id, account_id: accountId, account_name: name },
+  actingId,
+}: MembershipProps) {
   const isActing = accountId === actingId;
   const mayLeave = useMay("account:write");
   return (
@@ -183,6 +188,7 @@ function MembershipActions({ membership: { id, account_id: accountId }, actingId
       {mayLeave && (
         <Action
           label="Leave"
+          title={`Leave ${name}`}
           what="membership"
           kind="danger"
           confirm="You no longer act for this account. To come back you need another invitation."

@@ -1,11 +1,9 @@
 import type { AdministeredAccount } from "@signalbox/client";
 import { useQuery } from "@tanstack/react-query";
 import { Link, useParams } from "@tanstack/react-router";
-import { Answer } from "../../parts/answer.tsx";
 import { Id, Status, Time, toned } from "../../parts/inline.tsx";
 import { Listing } from "../../parts/listing.tsx";
-import { Curl } from "../../parts/lists.tsx";
-import { Page, Pairs, Panel } from "../../parts/page.tsx";
+import { OnePage, Pairs, Panel } from "../../parts/page.tsx";
 import { api, dataOf, versioned } from "../../session/api.ts";
 import { accountTones } from "./accounts-page.tsx";
 import { administeredKey, ChangeStatus } from "./change-status.tsx";
@@ -22,18 +20,21 @@ export function AdministeredAccountPage() {
     queryFn: () => readAccount(id),
   });
   return (
-    <Page title="Account" actions={<Link to="/accounts">All accounts</Link>}>
-      <Answer query={account} what="account">
-        {(current) => (
-          <>
-            <Facts account={current.data} />
-            <ChangeStatus current={current} read={() => readAccount(id)} />
-            <Audit id={id} />
-          </>
-        )}
-      </Answer>
-      <Curl path={`api/accounts/${id}`} />
-    </Page>
+    <OnePage
+      title="Account"
+      actions={<Link to="/accounts">All accounts</Link>}
+      query={account}
+      what="account"
+      path={`api/accounts/${id}`}
+    >
+      {(current) => (
+        <>
+          <Facts account={current.data} />
+          <ChangeStatus current={current} read={() => readAccount(id)} />
+          <Audit id={id} />
+        </>
+      )}
+    </OnePage>
   );
 }
 

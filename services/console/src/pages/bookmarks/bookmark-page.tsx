@@ -1,10 +1,8 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useParams } from "@tanstack/react-router";
-import { Answer } from "../../parts/answer.tsx";
 import { Action } from "../../parts/dialog.tsx";
 import { Id, Time } from "../../parts/inline.tsx";
-import { Curl } from "../../parts/lists.tsx";
-import { Page, Pairs, Panel } from "../../parts/page.tsx";
+import { OnePage, Pairs, Panel } from "../../parts/page.tsx";
 import { api, dataOf, useMay, versioned } from "../../session/api.ts";
 import { SourceLink } from "../links.tsx";
 import { bytesOf, Content } from "../received/content.tsx";
@@ -20,7 +18,7 @@ export function BookmarkPage() {
     queryFn: () => dataOf(api.GET("/api/v1/webhooks/bookmarks/{name}", { params: { path } })),
   });
   return (
-    <Page
+    <OnePage
       title={name}
       actions={
         <>
@@ -28,6 +26,7 @@ export function BookmarkPage() {
             <Action
               label="Delete"
               what="bookmark"
+              name={name}
               kind="danger"
               confirm="The copy is deleted. The received webhook stays as long as its retention."
               run={() => versioned(api.DELETE("/api/v1/webhooks/bookmarks/{name}", { params: { path } }))}
@@ -37,32 +36,32 @@ export function BookmarkPage() {
           <Link to="/webhooks/bookmarks">All that is kept</Link>
         </>
       }
+      query={bookmark}
+      what="bookmark"
+      path={`api/v1/webhooks/bookmarks/${name}`}
     >
-      <Answer query={bookmark} what="bookmark">
-        {({ id, event_type, delivery_id, source_id, received_id, received_at, created_at, headers }) => (
-          <>
-            <Panel title={event_type ?? "Without a type"}>
-              <Pairs
-                items={[
-                  ["Received", <Time key="" at={received_at} />],
-                  ["Kept", <Time key="" at={created_at} />],
-                  ["Sender's id", delivery_id],
-                  ["Received as", <Id key="" value={received_id} />],
-                  ["Source", <SourceLink key="" id={source_id} />],
-                ]}
-              />
-            </Panel>
-            <Content
-              headers={headers}
-              bodyKey={id}
-              readBody={() =>
-                bytesOf(api.GET("/api/v1/webhooks/bookmarks/{name}/body", { params: { path }, parseAs: "arrayBuffer" }))
-              }
+      {({ id, event_type, delivery_id, source_id, received_id, received_at, created_at, headers }) => (
+        <>
+          <Panel title={event_type ?? "Without a type"}>
+            <Pairs
+              items={[
+                ["Received", <Time key="" at={received_at} />],
+                ["Kept", <Time key="" at={created_at} />],
+                ["Sender's id", delivery_id],
+                ["Received as", <Id key="" value={received_id} />],
+                ["Source", <SourceLink key="" id={source_id} />],
+              ]}
             />
-          </>
-        )}
-      </Answer>
-      <Curl path={`api/v1/webhooks/bookmarks/${name}`} />
-    </Page>
+          </Panel>
+          <Content
+            headers={headers}
+            bodyKey={id}
+            readBody={() =>
+              bytesOf(api.GET("/api/v1/webhooks/bookmarks/{name}/body", { params: { path }, parseAs: "arrayBuffer" }))
+            }
+          />
+        </>
+      )}
+    </OnePage>
   );
 }

@@ -119,14 +119,15 @@ function fieldsOf(preset: WebhookPresetInFull | null, input: NewSourceInput): Fi
     secret: isKnown && {
       label: "Secret",
       hint: "As the sender shows it, without a space around it.",
-      type: "password",
       required: true,
+      isSecret: true,
     },
     verifyToken: preset?.settings.handshake === "meta" && {
       label: "Verify token",
       hint: "A text of your choice of 8 characters or more; enter the same one at the sender.",
       required: true,
       minLength: 8,
+      isSecret: true,
     },
     settings: (preset === null || preset.owner_settings.length > 0) && {
       label: "Settings",

@@ -8,8 +8,7 @@ import { Action } from "../../parts/dialog.tsx";
 import { EditForm, useEdit } from "../../parts/edit.tsx";
 import { EffectiveSettings } from "../../parts/effective-settings.tsx";
 import { Id, Time, toned } from "../../parts/inline.tsx";
-import { Curl } from "../../parts/lists.tsx";
-import { Page, Pairs, Panel } from "../../parts/page.tsx";
+import { OnePage, Pairs, Panel } from "../../parts/page.tsx";
 import parts from "../../parts/parts.module.css";
 import { durationText, shareText } from "../../parts/time-text.ts";
 import { api, ifMatch, useIsPortal, useMay, type Versioned, versioned } from "../../session/api.ts";
@@ -28,30 +27,30 @@ export function EndpointPage() {
   const mayWrite = useMay("webhooks:write");
   const isPortal = useIsPortal();
   return (
-    <Page
+    <OnePage
       title="Endpoint"
       actions={mayWrite && endpoint.data && <Actions endpoint={endpoint.data.data} onEdit={() => setEditing(true)} />}
+      query={endpoint}
+      what="endpoint"
+      path={`api/v1/webhooks/endpoints/${id}`}
     >
-      <Answer query={endpoint} what="endpoint">
-        {(current) => (
-          <>
-            {isEditing ? (
-              <EditEndpoint current={current} onDone={() => setEditing(false)} />
-            ) : (
-              <State current={current} />
-            )}
-            {mayWrite && <TestEvent id={id} />}
-            <Secrets endpoint={current.data} />
-            <EffectiveSettings
-              settings={isPortal ? settingsOfSubscriber(current.data) : current.data.effective_settings}
-              origins={origins}
-            />
-            {current.data.type !== "pull" && <VerifyCode />}
-          </>
-        )}
-      </Answer>
-      <Curl path={`api/v1/webhooks/endpoints/${id}`} />
-    </Page>
+      {(current) => (
+        <>
+          {isEditing ? (
+            <EditEndpoint current={current} onDone={() => setEditing(false)} />
+          ) : (
+            <State current={current} />
+          )}
+          {mayWrite && <TestEvent id={id} />}
+          <Secrets endpoint={current.data} />
+          <EffectiveSettings
+            settings={isPortal ? settingsOfSubscriber(current.data) : current.data.effective_settings}
+            origins={origins}
+          />
+          {current.data.type !== "pull" && <VerifyCode />}
+        </>
+      )}
+    </OnePage>
   );
 }
 
@@ -60,7 +59,13 @@ function settingsOfSubscriber({ effective_settings: { headers: _, metadata: __, 
   return settings;
 }
 
-function Actions({ endpoint: { id, status }, onEdit }: { readonly endpoint: Endpoint; readonly onEdit: () => void }) {
+function Actions({
+  endpoint: { id, url, status },
+  onEdit,
+}: {
+  readonly endpoint: Endpoint;
+  readonly onEdit: () => void;
+}) {
   const navigate = useNavigate();
   const isPortal = useIsPortal();
   const params = { path: { id } };
@@ -71,6 +76,7 @@ function Actions({ endpoint: { id, status }, onEdit }: { readonly endpoint: Endp
         <Action
           label="Pause"
           what="endpoint"
+          name={url}
           confirm="Nothing is sent until you resume it. Events are kept and go out then."
           run={() => versioned(api.POST("/api/v1/webhooks/endpoints/{id}/pause", { params }))}
         />
@@ -95,6 +101,7 @@ function Actions({ endpoint: { id, status }, onEdit }: { readonly endpoint: Endp
         <Action
           label="Delete"
           what="endpoint"
+          name={url}
           kind="danger"
           confirm="Its deliveries that wait are dropped, and its secrets end. This cannot be undone."
           run={() => versioned(api.DELETE("/api/v1/webhooks/endpoints/{id}", { params }))}

@@ -2,12 +2,10 @@ import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useParams } from "@tanstack/react-router";
 import { LiveStatus } from "../../live/live-status.tsx";
 import { useLiveReads } from "../../live/use-live-reads.ts";
-import { Answer } from "../../parts/answer.tsx";
 import { Thumbnail } from "../../parts/content.tsx";
 import { Action } from "../../parts/dialog.tsx";
 import { Id, Status, Time } from "../../parts/inline.tsx";
-import { Curl } from "../../parts/lists.tsx";
-import { Page, Pairs, Panel } from "../../parts/page.tsx";
+import { OnePage, Pairs, Panel } from "../../parts/page.tsx";
 import { saveFile } from "../../parts/save-file.ts";
 import { api, useMay, versioned } from "../../session/api.ts";
 import { bytesText, type Image, imageChanges, imageQuery, imageTones, nameOf } from "../image-queries.ts";
@@ -22,7 +20,7 @@ export function ImagePage() {
   const mayWrite = useMay("images:write");
   const live = useLiveReads(imageChanges, "image");
   return (
-    <Page
+    <OnePage
       title={image.data ? nameOf(image.data.data) : "Image"}
       actions={
         <>
@@ -30,22 +28,23 @@ export function ImagePage() {
           {mayWrite && image.data && <Actions image={image.data.data} />}
         </>
       }
+      query={image}
+      what="image"
+      path={`images/${id}`}
     >
-      <Answer query={image} what="image">
-        {(current) => (
-          <>
-            <Facts image={current.data} />
-            <UrlBuilder image={current.data} />
-            {mayWrite && <EditImage key={id} current={current} />}
-          </>
-        )}
-      </Answer>
-      <Curl path={`images/${id}`} />
-    </Page>
+      {(current) => (
+        <>
+          <Facts image={current.data} />
+          <UrlBuilder image={current.data} />
+          {mayWrite && <EditImage key={id} current={current} />}
+        </>
+      )}
+    </OnePage>
   );
 }
 
-function Actions({ image: { id, status } }: { readonly image: Image }) {
+function Actions({ image }: { readonly image: Image }) {
+  const { id, status } = image;
   const navigate = useNavigate();
   const params = { path: { image_id: id } };
   return (
@@ -61,6 +60,7 @@ function Actions({ image: { id, status } }: { readonly image: Image }) {
       <Action
         label="Delete"
         what="image"
+        name={nameOf(image)}
         kind="danger"
         confirm="The image and every form of it are gone at once, for everybody who has its URL. This cannot be undone."
         run={() => versioned(api.DELETE("/images/{image_id}", { params }))}

@@ -1,9 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link, useParams } from "@tanstack/react-router";
-import { Answer } from "../../parts/answer.tsx";
 import { Id, Status, Time } from "../../parts/inline.tsx";
-import { Curl } from "../../parts/lists.tsx";
-import { Page, Pairs, Panel } from "../../parts/page.tsx";
+import { OnePage, Pairs, Panel } from "../../parts/page.tsx";
 import { api, dataOf } from "../../session/api.ts";
 import { bytesText } from "../image-queries.ts";
 
@@ -16,34 +14,37 @@ export function ReceiptPage() {
     queryFn: () => dataOf(api.GET("/images/deletions/{image_id}", { params: { path: { image_id: id } } })),
   });
   return (
-    <Page title="Receipt of a deletion" actions={<Link to="/images">All images</Link>}>
-      <Answer query={receipt} what="receipt">
-        {({ status, sha256, deleted_at, erased_at, erased_bytes, erased_objects, kept }) => (
-          <Panel title={status === "erased" ? "The image is erased" : "The image is being erased"}>
-            <Pairs
-              items={[
-                [
-                  "Status",
-                  <span key="" role="status">
-                    <Status tone={status === "erased" ? "good" : "wait"}>{status}</Status>
-                  </span>,
-                ],
-                ["Image", <Id key="" value={id} />],
-                ["Deleted", <Time key="" at={deleted_at} />],
-                ["Erased", erased_at ? <Time key="" at={erased_at} /> : "within a minute, as a rule at once"],
-                [
-                  "Freed",
-                  erased_bytes === null ? "not known yet" : `${bytesText(erased_bytes)} in ${erased_objects} objects`,
-                ],
-                ["SHA-256 of the original", <Id key="" value={sha256} why={false} />],
-              ]}
-            />
-            {kept && <p>The original was kept, since another image of your account has the same one.</p>}
-            <p>Copies in caches of others go when their lifetime ends.</p>
-          </Panel>
-        )}
-      </Answer>
-      <Curl path={`images/deletions/${id}`} />
-    </Page>
+    <OnePage
+      title="Receipt of a deletion"
+      actions={<Link to="/images">All images</Link>}
+      query={receipt}
+      what="receipt"
+      path={`images/deletions/${id}`}
+    >
+      {({ status, sha256, deleted_at, erased_at, erased_bytes, erased_objects, kept }) => (
+        <Panel title={status === "erased" ? "The image is erased" : "The image is being erased"}>
+          <Pairs
+            items={[
+              [
+                "Status",
+                <span key="" role="status">
+                  <Status tone={status === "erased" ? "good" : "wait"}>{status}</Status>
+                </span>,
+              ],
+              ["Image", <Id key="" value={id} />],
+              ["Deleted", <Time key="" at={deleted_at} />],
+              ["Erased", erased_at ? <Time key="" at={erased_at} /> : "within a minute, as a rule at once"],
+              [
+                "Freed",
+                erased_bytes === null ? "not known yet" : `${bytesText(erased_bytes)} in ${erased_objects} objects`,
+              ],
+              ["SHA-256 of the original", <Id key="" value={sha256} why={false} />],
+            ]}
+          />
+          {kept && <p>The original was kept, since another image of your account has the same one.</p>}
+          <p>Copies in caches of others go when their lifetime ends.</p>
+        </Panel>
+      )}
+    </OnePage>
   );
 }

@@ -33,7 +33,7 @@ export function BulkDelete({ chosen, clear }: { readonly chosen: ReadonlySet<str
           </strong>
           <Action
             label={`Delete ${chosen.size} ${images}`}
-            what="images"
+            what={images}
             kind="danger"
             confirm="The images and every form of them are gone at once, for everybody. This cannot be undone."
             run={remove}

@@ -1,10 +1,8 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link, useParams } from "@tanstack/react-router";
 import { useState } from "react";
-import { Answer } from "../../parts/answer.tsx";
 import { Code, copied, Id, Time } from "../../parts/inline.tsx";
-import { Curl } from "../../parts/lists.tsx";
-import { Page, Pairs, Panel } from "../../parts/page.tsx";
+import { OnePage, Pairs, Panel } from "../../parts/page.tsx";
 import parts from "../../parts/parts.module.css";
 import { api, dataOf, useMay } from "../../session/api.ts";
 import { useLinkOf } from "../configuration.ts";
@@ -43,7 +41,7 @@ function MessageWithBody({ kind, read }: WithBodyProps) {
   });
   const trace = traceUrl(useLinkOf("trace"), message.data?.headers ?? {});
   return (
-    <Page
+    <OnePage
       title={`${kind.what[0]?.toUpperCase()}${kind.what.slice(1)}`}
       actions={
         <>
@@ -58,33 +56,33 @@ function MessageWithBody({ kind, read }: WithBodyProps) {
           <Link to={`/operations/${kind.collection}`}>All {kind.title.toLowerCase()}</Link>
         </>
       }
+      query={message}
+      what={kind.what}
+      path={`api/v1/operations/${kind.collection}/${encodeURIComponent(id)}`}
+      lead={
+        effect !== null && (
+          <p role="status" className={parts.notice}>
+            {effect}
+          </p>
+        )
+      }
     >
-      {effect !== null && (
-        <p role="status" className={parts.notice}>
-          {effect}
-        </p>
+      {(found) => (
+        <>
+          <Facts message={found} />
+          <div className={parts.sides}>
+            <Panel title="Headers">
+              <Code text={headerLines(found.headers)} label="headers of the message" />
+            </Panel>
+            <Panel title="Content">
+              <Code text={JSON.stringify(found.body)} label="content of the message" />
+              <p className={parts.quiet}>Texts that people or partners wrote are masked. This look is in your audit.</p>
+            </Panel>
+          </div>
+          {"next_at" in found && <Queue id={id} />}
+        </>
       )}
-      <Answer query={message} what={kind.what}>
-        {(found) => (
-          <>
-            <Facts message={found} />
-            <div className={parts.sides}>
-              <Panel title="Headers">
-                <Code text={headerLines(found.headers)} label="headers of the message" />
-              </Panel>
-              <Panel title="Content">
-                <Code text={JSON.stringify(found.body)} label="content of the message" />
-                <p className={parts.quiet}>
-                  Texts that people or partners wrote are masked. This look is in your audit.
-                </p>
-              </Panel>
-            </div>
-            {"next_at" in found && <Queue id={id} />}
-          </>
-        )}
-      </Answer>
-      <Curl path={`api/v1/operations/${kind.collection}/${encodeURIComponent(id)}`} />
-    </Page>
+    </OnePage>
   );
 }
 

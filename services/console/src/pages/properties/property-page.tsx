@@ -1,8 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link, useParams } from "@tanstack/react-router";
-import { Answer } from "../../parts/answer.tsx";
 import { instanceName, Status, Time } from "../../parts/inline.tsx";
-import { Page, Pairs, Panel, Table } from "../../parts/page.tsx";
+import { OnePage, Pairs, Panel, Table } from "../../parts/page.tsx";
 import parts from "../../parts/parts.module.css";
 import { durationText } from "../../parts/time-text.ts";
 import { useMay } from "../../session/api.ts";
@@ -21,25 +20,25 @@ export function PropertyPage() {
   });
   const isOperator = useMay("config:admin");
   return (
-    <Page title={name} actions={<Link to="/properties">All properties</Link>}>
-      <Answer
-        query={properties}
-        what="property"
-        empty="There is no property of this name, or your permissions do not show it."
-      >
-        {(property) =>
-          property && (
-            <>
-              <Facts property={property} />
-              {isOperator && <OpenProposals property={property} />}
-              {isOperator && property.overridable && <Change property={property} />}
-              <Instances property={property} />
-              {isOperator && <PropertyHistory property={property} />}
-            </>
-          )
-        }
-      </Answer>
-    </Page>
+    <OnePage
+      title={name}
+      actions={<Link to="/properties">All properties</Link>}
+      query={properties}
+      what="property"
+      empty="There is no property of this name, or your permissions do not show it."
+    >
+      {(property) =>
+        property && (
+          <>
+            <Facts property={property} />
+            {isOperator && <OpenProposals property={property} />}
+            {isOperator && property.overridable && <Change property={property} />}
+            <Instances property={property} />
+            {isOperator && <PropertyHistory property={property} />}
+          </>
+        )
+      }
+    </OnePage>
   );
 }
 

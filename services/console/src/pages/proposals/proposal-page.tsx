@@ -3,7 +3,7 @@ import { Link, useParams } from "@tanstack/react-router";
 import { useState } from "react";
 import { Answer } from "../../parts/answer.tsx";
 import { copied, Status, Time, toned } from "../../parts/inline.tsx";
-import { Page, Pairs, Panel, Table } from "../../parts/page.tsx";
+import { OnePage, Pairs, Panel, Table } from "../../parts/page.tsx";
 import parts from "../../parts/parts.module.css";
 import { useCredential } from "../../session/api.ts";
 import { type Property, propertiesQuery, valueText } from "../configuration.ts";
@@ -20,7 +20,7 @@ export function ProposalPage() {
   const [results, setResults] = useState<readonly ChangeResult[] | null>(null);
   const proposal = useQuery(proposalQuery(id));
   return (
-    <Page
+    <OnePage
       title="Proposal"
       actions={
         <>
@@ -28,23 +28,26 @@ export function ProposalPage() {
           <Link to="/proposals">All proposals</Link>
         </>
       }
+      query={proposal}
+      what="proposal"
+      empty="There is no such proposal."
+      lead={
+        results && (
+          <div className={parts.notice}>
+            <ChangeResults results={results} />
+          </div>
+        )
+      }
     >
-      {results && (
-        <div className={parts.notice}>
-          <ChangeResults results={results} />
-        </div>
-      )}
-      <Answer query={proposal} what="proposal" empty="There is no such proposal.">
-        {(found) =>
-          found && (
-            <>
-              <Facts proposal={found} />
-              <Changes proposal={found} />
-            </>
-          )
-        }
-      </Answer>
-    </Page>
+      {(found) =>
+        found && (
+          <>
+            <Facts proposal={found} />
+            <Changes proposal={found} />
+          </>
+        )
+      }
+    </OnePage>
   );
 }
 

@@ -2,12 +2,10 @@ import type { ReceivedWebhookInFull } from "@signalbox/client";
 import { useQuery } from "@tanstack/react-query";
 import { Link, useParams } from "@tanstack/react-router";
 import { useState } from "react";
-import { Answer } from "../../parts/answer.tsx";
 import { Action } from "../../parts/dialog.tsx";
 import { FormAction } from "../../parts/form.tsx";
 import { Id, Time } from "../../parts/inline.tsx";
-import { Curl } from "../../parts/lists.tsx";
-import { Page, Pairs, Panel } from "../../parts/page.tsx";
+import { OnePage, Pairs, Panel } from "../../parts/page.tsx";
 import { api, dataOf, useMay, versioned } from "../../session/api.ts";
 import { SourceLink, WhyLink } from "../links.tsx";
 import { bytesOf, Content } from "./content.tsx";
@@ -26,7 +24,7 @@ export function OneReceivedPage() {
   });
   const mayWrite = useMay("webhooks:write");
   return (
-    <Page
+    <OnePage
       title="Received webhook"
       actions={
         <>
@@ -34,28 +32,28 @@ export function OneReceivedPage() {
           <WhyLink id={place.ref} />
         </>
       }
+      query={received}
+      what="received webhook"
+      path={`api/v1/webhooks/sources/${place.id}/received/${place.ref}`}
     >
-      <Answer query={received} what="received webhook">
-        {(found) => (
-          <>
-            <Summary place={place} webhook={found} />
-            <Content
-              headers={found.headers}
-              bodyKey={place.ref}
-              readBody={() =>
-                bytesOf(
-                  api.GET("/api/v1/webhooks/sources/{id}/received/{ref}/body", {
-                    params: { path: place },
-                    parseAs: "arrayBuffer",
-                  }),
-                )
-              }
-            />
-          </>
-        )}
-      </Answer>
-      <Curl path={`api/v1/webhooks/sources/${place.id}/received/${place.ref}`} />
-    </Page>
+      {(found) => (
+        <>
+          <Summary place={place} webhook={found} />
+          <Content
+            headers={found.headers}
+            bodyKey={place.ref}
+            readBody={() =>
+              bytesOf(
+                api.GET("/api/v1/webhooks/sources/{id}/received/{ref}/body", {
+                  params: { path: place },
+                  parseAs: "arrayBuffer",
+                }),
+              )
+            }
+          />
+        </>
+      )}
+    </OnePage>
   );
 }
 
@@ -98,6 +96,7 @@ function Actions({ place }: { readonly place: Place }) {
     <>
       <Action
         label="Publish again"
+        title="Publish the webhook again"
         what="webhook"
         kind="main"
         confirm="Your endpoints get it as a new event that says which webhook it repeats."

@@ -1,10 +1,8 @@
 import type { WebhookRejectionInFull } from "@signalbox/client";
 import { useQuery } from "@tanstack/react-query";
 import { Link, useParams } from "@tanstack/react-router";
-import { Answer } from "../../parts/answer.tsx";
 import { Code, copied, Time } from "../../parts/inline.tsx";
-import { Curl } from "../../parts/lists.tsx";
-import { Page, Pairs, Panel } from "../../parts/page.tsx";
+import { OnePage, Pairs, Panel } from "../../parts/page.tsx";
 import parts from "../../parts/parts.module.css";
 import { api, dataOf } from "../../session/api.ts";
 import { headerLines } from "../header-lines.ts";
@@ -23,7 +21,7 @@ export function OneRejectionPage() {
     },
   });
   return (
-    <Page
+    <OnePage
       title="Rejected webhook"
       actions={
         <>
@@ -33,18 +31,18 @@ export function OneRejectionPage() {
           <SourceLink id={id}>The source</SourceLink>
         </>
       }
+      query={rejection}
+      what="rejection"
+      path={`api/v1/webhooks/sources/${id}/rejections/${ref}`}
     >
-      <Answer query={rejection} what="rejection">
-        {(found) => (
-          <>
-            <Mend sourceId={id} rejection={found} />
-            <Facts rejection={found} />
-            <Content rejection={found} />
-          </>
-        )}
-      </Answer>
-      <Curl path={`api/v1/webhooks/sources/${id}/rejections/${ref}`} />
-    </Page>
+      {(found) => (
+        <>
+          <Mend sourceId={id} rejection={found} />
+          <Facts rejection={found} />
+          <Content rejection={found} />
+        </>
+      )}
+    </OnePage>
   );
 }
 

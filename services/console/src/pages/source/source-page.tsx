@@ -7,8 +7,7 @@ import { Button } from "../../parts/button.tsx";
 import { Action } from "../../parts/dialog.tsx";
 import { EffectiveSettings } from "../../parts/effective-settings.tsx";
 import { copied, Id, Time, toned } from "../../parts/inline.tsx";
-import { Curl } from "../../parts/lists.tsx";
-import { Page, Pairs, Panel } from "../../parts/page.tsx";
+import { OnePage, Pairs, Panel } from "../../parts/page.tsx";
 import parts from "../../parts/parts.module.css";
 import { api, ifMatch, useMay, type Versioned, versioned } from "../../session/api.ts";
 import { type Source, sourceDayQuery, sourceQuery, sourceTones, webhookSeries } from "../sources.ts";
@@ -23,7 +22,7 @@ export function SourcePage() {
   const [isEditing, setEditing] = useState(false);
   const mayWrite = useMay("webhooks:write");
   return (
-    <Page
+    <OnePage
       title="Source"
       actions={
         <>
@@ -33,23 +32,23 @@ export function SourcePage() {
           {mayWrite && source.data && <Actions current={source.data} onEdit={() => setEditing(true)} />}
         </>
       }
+      query={source}
+      what="source"
+      path={`api/v1/webhooks/sources/${id}`}
     >
-      <Answer query={source} what="source">
-        {(current) => (
-          <>
-            {isEditing ? (
-              <EditSource current={current} onDone={() => setEditing(false)} />
-            ) : (
-              <State source={current.data} />
-            )}
-            <SourceSecrets source={current.data} />
-            <Addresses source={current.data} />
-            <EffectiveSettings settings={current.data.effective_settings} origins={origins} />
-          </>
-        )}
-      </Answer>
-      <Curl path={`api/v1/webhooks/sources/${id}`} />
-    </Page>
+      {(current) => (
+        <>
+          {isEditing ? (
+            <EditSource current={current} onDone={() => setEditing(false)} />
+          ) : (
+            <State source={current.data} />
+          )}
+          <SourceSecrets source={current.data} />
+          <Addresses source={current.data} />
+          <EffectiveSettings settings={current.data.effective_settings} origins={origins} />
+        </>
+      )}
+    </OnePage>
   );
 }
 
@@ -60,7 +59,7 @@ interface ActionsProps {
 
 function Actions({ current: { data: source, etag }, onEdit }: ActionsProps) {
   const navigate = useNavigate();
-  const { id, status } = source;
+  const { id, name, status } = source;
   const header = ifMatch(etag);
   const become = (wanted: Source["status"]) => () =>
     versioned(
@@ -73,6 +72,7 @@ function Actions({ current: { data: source, etag }, onEdit }: ActionsProps) {
         <Action
           label="Pause"
           what="source"
+          name={name}
           confirm="Its sender is answered 503 and tries again later. Senders give up after a while; look at their page about retries."
           run={become("paused")}
         />
@@ -82,6 +82,7 @@ function Actions({ current: { data: source, etag }, onEdit }: ActionsProps) {
       <Action
         label="Delete"
         what="source"
+        name={name}
         kind="danger"
         confirm="Its address answers 404, and what it received and rejected is deleted. This cannot be undone."
         run={() => versioned(api.DELETE("/api/v1/webhooks/sources/{id}", { params: { path: { id }, header } }))}
