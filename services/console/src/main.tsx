@@ -3,6 +3,7 @@ import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
 import { RouterProvider } from "@tanstack/react-router";
 import { createRoot } from "react-dom/client";
 import { router } from "./routes.tsx";
+import { clearDrafts } from "./session/drafts.ts";
 import { onSessionChange, readSession, startSession } from "./session/session.ts";
 import { Gate } from "./shell/gate.tsx";
 
@@ -11,7 +12,9 @@ const queries = new QueryClient({ defaultOptions: { queries: { retry: false, sta
 
 // The next person sees nothing of the one before.
 onSessionChange(() => {
-  if (readSession().kind === "signed-out") queries.clear();
+  if (readSession().kind !== "signed-out") return;
+  queries.clear();
+  clearDrafts();
 });
 void startSession();
 

@@ -1,13 +1,13 @@
 import type { WebhookSourceInFull } from "@signalbox/client";
 import { queryOptions } from "@tanstack/react-query";
 import type { Tone } from "../parts/inline.tsx";
-import { api, dataOf, versioned } from "../session/api.ts";
+import { api, asText, dataOf, versioned } from "../session/api.ts";
 
 /** Answers of the API about sources that several pages show. */
 export type Source = WebhookSourceInFull;
 
 export const readSource = (id: string) =>
-  versioned(api.GET("/api/v1/webhooks/sources/{id}", { params: { path: { id } } }));
+  versioned(api.GET("/api/v1/webhooks/sources/{id}", { params: { path: { id } }, ...asText }));
 
 export const sourceQuery = (id: string) => queryOptions({ queryKey: ["source", id], queryFn: () => readSource(id) });
 

@@ -1,7 +1,7 @@
 import { queryOptions } from "@tanstack/react-query";
 import type { Bucket } from "../parts/bars.tsx";
 import type { Tone } from "../parts/inline.tsx";
-import { api, dataOf, versioned } from "../session/api.ts";
+import { api, asText, dataOf, versioned } from "../session/api.ts";
 
 /** Says that events were published, of whatever type; the list of events has them. */
 export const publishedEvents = "subscription { eventPublished { eventId } }";
@@ -11,7 +11,7 @@ export type Endpoint = Awaited<ReturnType<typeof readEndpoint>>["data"];
 export type Delivery = Awaited<ReturnType<typeof readDelivery>>;
 
 export const readEndpoint = (id: string) =>
-  versioned(api.GET("/api/v1/webhooks/endpoints/{id}", { params: { path: { id } } }));
+  versioned(api.GET("/api/v1/webhooks/endpoints/{id}", { params: { path: { id } }, ...asText }));
 
 const readDelivery = (id: string) =>
   dataOf(api.GET("/api/v1/webhooks/deliveries/{id}", { params: { path: { id }, query: { expand: "event" } } }));
@@ -42,6 +42,8 @@ export interface Day {
   readonly attempts: number;
   readonly p95Ms: number | null;
   readonly oldestDueAt: string | null;
+  /** The first failure of an endpoint that has failed since. */
+  readonly failingSince: string | null;
 }
 
 export const dayQuery = (endpointId: string | null) =>
@@ -54,14 +56,16 @@ export const dayQuery = (endpointId: string | null) =>
         endpointId === null
           ? api.GET("/api/v1/webhooks/statistics", { params: { query } })
           : api.GET("/api/v1/webhooks/endpoints/{id}/statistics", { params: { path: { id: endpointId }, query } });
-      const { items, totals, oldest_due_at: oldestDueAt } = await dataOf(answer);
+      const { items, totals, oldest_due_at: oldestDueAt, failing_since: failingSince } = await dataOf(answer);
       const [total] = totals;
       return {
         buckets: items,
         delivered: total?.delivered ?? 0,
         attempts: total?.attempts ?? 0,
-        p95Ms: total?.p95_ms ?? null,
+        // Of attempts that nobody answered it is the time of a refusal to connect.
+        p95Ms: total && total.delivered > 0 ? total.p95_ms : null,
         oldestDueAt,
+        failingSince,
       };
     },
   });

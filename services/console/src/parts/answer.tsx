@@ -3,6 +3,7 @@ import type { UseQueryResult } from "@tanstack/react-query";
 import type { ReactNode } from "react";
 import { deploymentUrl } from "../session/place.ts";
 import { Button } from "./button.tsx";
+import { Prose } from "./inline.tsx";
 import styles from "./parts.module.css";
 
 export interface AnswerProps<Data> {
@@ -63,12 +64,14 @@ export function Failure({
 function Refusal({ error }: { readonly error: ApiError }) {
   return (
     <>
-      <p>{error.message}</p>
+      <p>
+        <Prose text={error.message} />
+      </p>
       {error.details.length > 0 && (
         <ul>
           {error.details.map(({ field, message }) => (
             <li key={`${field} ${message}`}>
-              <code>{field}</code>: {message}
+              <code>{field}</code>: <Prose text={message} />
             </li>
           ))}
         </ul>

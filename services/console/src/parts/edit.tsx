@@ -1,11 +1,11 @@
 import { type QueryKey, type UseMutationResult, useQueryClient } from "@tanstack/react-query";
 import { type ReactNode, type SubmitEvent, useRef, useState } from "react";
 import type { Versioned } from "../session/api.ts";
+import { useDraft } from "../session/drafts.ts";
 import { Failure } from "./answer.tsx";
 import { Button } from "./button.tsx";
 import { Conflict, type ConflictProps } from "./conflict.tsx";
 import { differencesOf } from "./differences.ts";
-import { useDraft } from "./drafts.ts";
 import type { InputProps } from "./fields.tsx";
 import { Fields, type FieldsData, submits } from "./form.tsx";
 import parts from "./parts.module.css";

@@ -1,4 +1,5 @@
 import { type ComponentProps, type ReactNode, useId } from "react";
+import { Prose } from "./inline.tsx";
 import styles from "./parts.module.css";
 
 interface Labelled {
@@ -20,7 +21,11 @@ function Field({ label, hint, children }: FieldProps) {
         <strong>{label}</strong>
       </label>
       {children({ id, "aria-describedby": hint === undefined ? undefined : hintId })}
-      {hint !== undefined && <small id={hintId}>{hint}</small>}
+      {hint !== undefined && (
+        <small id={hintId}>
+          <Prose text={hint} />
+        </small>
+      )}
     </div>
   );
 }

@@ -1,8 +1,8 @@
 import { Fragment, type ReactNode, type SubmitEvent, useState } from "react";
+import { useDraft } from "../session/drafts.ts";
 import { Failure } from "./answer.tsx";
 import { Button } from "./button.tsx";
 import { Box } from "./dialog.tsx";
-import { useDraft } from "./drafts.ts";
 import { type Bound, type FieldData, FieldOf, fieldsOf, type InputProps } from "./fields.tsx";
 import styles from "./parts.module.css";
 import { useChange } from "./use-change.ts";

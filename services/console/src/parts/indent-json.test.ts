@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { indentJson } from "./indent-json.ts";
+import { indentJson, memberText } from "./indent-json.ts";
 
 test("JSON is indented as everybody indents it", () => {
   fc.assert(
@@ -24,4 +24,24 @@ test("indented JSON keeps digits, order, escapes, depth", () => {
 
 test("another text stays as it is", () => {
   for (const text of ["", "a { b", '{"a":1', "curl -d '{}' x"]) assert.equal(indentJson(text), text);
+});
+
+test("a member of JSON is found with the digits that it was written with", () => {
+  const text = '{"a": {"9": 1e400, "b": [ 1.10, {"x":9007199254740993} ]}, "a\\"": "}", "n":null}';
+  assert.equal(memberText(text, "a", "b", 0), "1.10");
+  assert.equal(memberText(text, "a", "b", 1), '{"x":9007199254740993}');
+  assert.equal(memberText(text, "a", "9"), "1e400");
+  assert.equal(memberText(text, 'a"'), '"}"');
+  assert.equal(memberText(text, "n"), "null");
+  for (const path of [["z"], ["n", "z"], ["a", "b", 7]]) assert.equal(memberText(text, ...path), undefined);
+});
+
+test("each member of any JSON is found", () => {
+  fc.assert(
+    fc.property(fc.dictionary(fc.string(), fc.jsonValue()), (value) => {
+      const text = JSON.stringify(value);
+      for (const [name, member] of Object.entries(JSON.parse(text)))
+        assert.equal(memberText(text, name), JSON.stringify(member));
+    }),
+  );
 });

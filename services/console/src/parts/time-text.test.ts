@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { durationText, relativeTime, shareText } from "./time-text.ts";
+import { durationText, percentOf, relativeTime, shareText } from "./time-text.ts";
 
 const now = Date.parse("2026-11-26T12:00:00Z");
 
@@ -16,7 +16,13 @@ test("durations have the unit that a person would use", () => {
 });
 
 test("a share that misses one of many is not shown as all", () => {
-  assert.equal(shareText(99_999, 100_000), "99.9 %");
-  assert.equal(shareText(100, 100), "100 %");
+  assert.equal(percentOf(99_999, 100_000), "99.9 %");
+  assert.equal(percentOf(100, 100), "100 %");
+});
+
+test("a single attempt has no share in percent", () => {
+  assert.equal(shareText(1, 1), "1 attempt, delivered");
+  assert.equal(shareText(0, 1), "1 attempt, failed");
+  assert.equal(shareText(9_990, 10_000), "99.9 % of 10,000 attempts delivered");
   assert.equal(shareText(0, 0), "no attempts");
 });

@@ -26,9 +26,16 @@ export function durationText(ms: number): string {
   return `${Number((ms / 3_600_000).toFixed(1))} h`;
 }
 
-/** Writes a share of a whole; nothing of nothing is no share. */
+/** Writes how many of some attempts were delivered; nothing of nothing is no share. */
 export function shareText(part: number, whole: number): string {
   if (whole === 0) return "no attempts";
+  if (whole === 1) return part === 1 ? "1 attempt, delivered" : "1 attempt, failed";
+  return `${percentOf(part, whole)} of ${whole.toLocaleString("en")} attempts delivered`;
+}
+
+/** Writes a share of a whole in percent. */
+export function percentOf(part: number, whole: number): string {
+  if (whole === 0) return "–";
   const share = (100 * part) / whole;
   // A share that is not whole is never rounded up to it.
   return `${share < 100 && share > 99.9 ? 99.9 : Number(share.toFixed(1))} %`;

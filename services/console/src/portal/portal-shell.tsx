@@ -3,6 +3,7 @@ import { useEffect, useSyncExternalStore } from "react";
 import { Time } from "../parts/inline.tsx";
 import parts from "../parts/parts.module.css";
 import { endPortal, onSessionChange, readSession, renewOnce } from "../session/session.ts";
+import { LeaveGuard } from "../shell/leave-guard.tsx";
 import shell from "../shell/shell.module.css";
 import styles from "./portal.module.css";
 import { onPortalChange, readPortal } from "./portal-session.ts";
@@ -54,6 +55,7 @@ export function PortalShell() {
           <Outlet />
         </div>
       </main>
+      <LeaveGuard />
     </div>
   );
 }

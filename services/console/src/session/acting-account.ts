@@ -1,3 +1,4 @@
+import { clearDrafts } from "./drafts.ts";
 import { consoleUrl } from "./place.ts";
 
 /** Entry of the session storage: the account that this tab acts for instead of the person's own. It holds no token. */
@@ -11,6 +12,7 @@ export const forgetAccount = (): void => sessionStorage.removeItem(place);
 
 /** Starts anew in this tab for an account of which the person is a member, or with null for their own. */
 export function actFor(accountId: string | null): void {
+  clearDrafts();
   if (accountId === null) forgetAccount();
   else sessionStorage.setItem(place, accountId);
   location.assign(consoleUrl.href);

@@ -48,7 +48,12 @@ interface Answered<Data> {
 export interface Versioned<Data> {
   readonly data: Data;
   readonly etag: string | null;
+  /** The answer as it came, of a call with `asText`. */
+  readonly text?: string;
 }
+
+/** Has an answer read as a text, whose values can then be shown as they came; `versioned` parses it. */
+export const asText: object = { parseAs: "text" };
 
 /**
  * Returns the data of an answer and its version.
@@ -57,7 +62,10 @@ export interface Versioned<Data> {
 export async function versioned<Data>(answer: Promise<Answered<Data>>): Promise<Versioned<NonNullable<Data>>> {
   const { data, error, response } = await answer;
   if (!response.ok) throw new ApiError(response, error);
-  return { data: data as NonNullable<Data>, etag: response.headers.get("ETag") };
+  const etag = response.headers.get("ETag");
+  return typeof data === "string"
+    ? { data: JSON.parse(data), etag, text: data }
+    : { data: data as NonNullable<Data>, etag };
 }
 
 /**

@@ -4,6 +4,7 @@ import { Button } from "../parts/button.tsx";
 import { Box } from "../parts/dialog.tsx";
 import parts from "../parts/parts.module.css";
 import { answerAsk, dropAsk, onSessionChange, readSession } from "../session/session.ts";
+import { LeaveGuard } from "./leave-guard.tsx";
 import { Navigation } from "./navigation.tsx";
 import { PersonMenu } from "./person-menu.tsx";
 import styles from "./shell.module.css";
@@ -34,6 +35,7 @@ export function Shell() {
         </div>
       </main>
       <SignInAgain />
+      <LeaveGuard />
     </div>
   );
 }

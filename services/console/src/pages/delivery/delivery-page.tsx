@@ -54,7 +54,7 @@ export function DeliveryPage() {
 }
 
 function Summary({ delivery }: { readonly delivery: Delivery }) {
-  const { id, status, event_type, endpoint_id, attempts, created_at, next_attempt_at, last_error } = delivery;
+  const { id, status, event_type, endpoint_id, attempts, created_at, next_attempt_at } = delivery;
   return (
     <Panel title="State">
       <Pairs
@@ -66,13 +66,17 @@ function Summary({ delivery }: { readonly delivery: Delivery }) {
           ["Endpoint", <EndpointLink key="" id={endpoint_id} />],
           ["Begun", <Time key="" at={created_at} />],
           ["Attempts", String(attempts)],
-          ["Last error", last_error ?? "–"],
+          ["Last error", failureText(delivery)],
           ["Next attempt", next_attempt_at ? <Time key="" at={next_attempt_at} /> : "none"],
         ]}
       />
     </Panel>
   );
 }
+
+/** Says why the last attempt failed; an answer is a failure too. */
+const failureText = ({ last_error, last_status }: Delivery): string =>
+  last_error ?? (last_status !== null && last_status >= 300 ? `HTTP ${last_status}` : "none");
 
 const meanings: Readonly<Record<Delivery["status"], string>> = {
   pending: "It waits for its next attempt.",

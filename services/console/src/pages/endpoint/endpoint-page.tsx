@@ -7,12 +7,13 @@ import { Button } from "../../parts/button.tsx";
 import { Action } from "../../parts/dialog.tsx";
 import { EditForm, useEdit } from "../../parts/edit.tsx";
 import { EffectiveSettings } from "../../parts/effective-settings.tsx";
-import { Id, Time, toned } from "../../parts/inline.tsx";
+import { Id, Time } from "../../parts/inline.tsx";
 import { OnePage, Pairs, Panel } from "../../parts/page.tsx";
 import parts from "../../parts/parts.module.css";
 import { durationText, shareText } from "../../parts/time-text.ts";
 import { api, ifMatch, useIsPortal, useMay, type Versioned, versioned } from "../../session/api.ts";
-import { dayQuery, type Endpoint, endpointQuery, endpointTones, readEndpoint } from "../webhooks.ts";
+import { EndpointStatus } from "../endpoints/endpoints-page.tsx";
+import { dayQuery, type Endpoint, endpointQuery, readEndpoint } from "../webhooks.ts";
 import { EndpointFields } from "./endpoint-fields.tsx";
 import { bodyOf, type EndpointInput, inputOf, withoutSecrets } from "./endpoint-input.ts";
 import { Secrets } from "./secrets.tsx";
@@ -44,6 +45,7 @@ export function EndpointPage() {
           {mayWrite && <TestEvent id={id} />}
           <Secrets endpoint={current.data} />
           <EffectiveSettings
+            text={current.text}
             settings={isPortal ? settingsOfSubscriber(current.data) : current.data.effective_settings}
             origins={origins}
           />
@@ -113,7 +115,7 @@ function Actions({
 }
 
 function State({ current: { data: endpoint } }: { readonly current: Versioned<Endpoint> }) {
-  const { id, url, type, status, disabled_reason, description, created_at, warnings, matches } = endpoint;
+  const { id, url, type, disabled_reason, description, created_at, warnings, matches } = endpoint;
   const day = useQuery(dayQuery(id));
   return (
     <Panel
@@ -132,7 +134,7 @@ function State({ current: { data: endpoint } }: { readonly current: Versioned<En
       {description && <p>{description}</p>}
       <Pairs
         items={[
-          ["Status", toned(endpointTones[status], status)],
+          ["Status", <EndpointStatus key="" endpoint={endpoint} />],
           disabled_reason && ["Because", disabled_reason],
           ["Id", <Id key="" value={id} />],
           ["Added", <Time key="" at={created_at} />],
@@ -150,7 +152,7 @@ function State({ current: { data: endpoint } }: { readonly current: Versioned<En
         {({ buckets, delivered, attempts, p95Ms, oldestDueAt }) => (
           <>
             <p>
-              24 hours: {shareText(delivered, attempts)} of {attempts} delivered
+              24 hours: {shareText(delivered, attempts)}
               {p95Ms !== null && <>, 95 % within {durationText(p95Ms)}</>}
               {oldestDueAt && (
                 <>

@@ -1,11 +1,11 @@
 import { Link } from "@tanstack/react-router";
-import { useDraft } from "../../parts/drafts.ts";
 import { ChangeForm } from "../../parts/form.tsx";
 import { Copy } from "../../parts/inline.tsx";
 import { Page, Panel } from "../../parts/page.tsx";
 import parts from "../../parts/parts.module.css";
 import { useChange } from "../../parts/use-change.ts";
 import { api, dataOf } from "../../session/api.ts";
+import { useDraft } from "../../session/drafts.ts";
 import { EndpointFields } from "./endpoint-fields.tsx";
 import { bodyOf, type EndpointInput, emptyInput, withoutSecrets } from "./endpoint-input.ts";
 import { VerifyCode } from "./verify-code.tsx";

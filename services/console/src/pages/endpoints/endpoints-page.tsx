@@ -6,7 +6,7 @@ import { choice } from "../../parts/lists.tsx";
 import { Page } from "../../parts/page.tsx";
 import parts from "../../parts/parts.module.css";
 import { ResourceList } from "../../parts/resource-list.tsx";
-import { durationText, shareText } from "../../parts/time-text.ts";
+import { durationText, percentOf } from "../../parts/time-text.ts";
 import { api, dataOf, useIsPortal, useMay } from "../../session/api.ts";
 import { EndpointLink } from "../links.tsx";
 import { type Day, dayQuery, type Endpoint, endpointTones } from "../webhooks.ts";
@@ -47,8 +47,8 @@ export function EndpointsPage() {
         }
         columns={{
           Endpoint: (endpoint) => <Name endpoint={endpoint} />,
-          Status: ({ status }) => <Status tone={endpointTones[status]}>{status}</Status>,
-          Delivered: ({ id }) => <Figure id={id} show={(day) => shareText(day.delivered, day.attempts)} />,
+          Status: (endpoint) => <EndpointStatus endpoint={endpoint} />,
+          Delivered: ({ id }) => <Figure id={id} show={(day) => percentOf(day.delivered, day.attempts)} />,
           p95: ({ id }) => <Figure id={id} show={({ p95Ms }) => (p95Ms === null ? "–" : durationText(p95Ms))} />,
           "Oldest due": ({ id }) => (
             <Figure id={id} show={({ oldestDueAt }) => (oldestDueAt ? <Time at={oldestDueAt} /> : "–")} />
@@ -70,6 +70,13 @@ function Name({ endpoint: { id, url, description, type } }: { readonly endpoint:
       <Id value={id} />
     </>
   );
+}
+
+/** The status of an endpoint: one that is enabled and has only failed for a while is not well. */
+export function EndpointStatus({ endpoint: { id, status } }: { readonly endpoint: Pick<Endpoint, "id" | "status"> }) {
+  const { data: day } = useQuery(dayQuery(id));
+  if (status === "enabled" && day?.failingSince) return <Status tone="failed">failing</Status>;
+  return <Status tone={endpointTones[status]}>{status}</Status>;
 }
 
 /** A figure of the last day, which comes after the list. */

@@ -1,12 +1,13 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { Answer } from "../../parts/answer.tsx";
+import { memberText } from "../../parts/indent-json.ts";
 import { Code } from "../../parts/inline.tsx";
 import { Filters, useFilters } from "../../parts/lists.tsx";
 import { Page, Pairs, Panel } from "../../parts/page.tsx";
 import parts from "../../parts/parts.module.css";
 import { ResourceList } from "../../parts/resource-list.tsx";
-import { api, dataOf, useMay } from "../../session/api.ts";
+import { api, asText, dataOf, useMay, versioned } from "../../session/api.ts";
 
 /** The types of events: those of the service and those of the account. One is shown with its schema and an example. */
 export function EventTypesPage() {
@@ -42,12 +43,12 @@ function EventType({ name }: { readonly name: string }) {
   const mayPublish = useMay("events:publish");
   const type = useQuery({
     queryKey: ["event-type", name],
-    queryFn: () => dataOf(api.GET("/api/v1/webhooks/event-types/{name}", { params: { path: { name } } })),
+    queryFn: () => versioned(api.GET("/api/v1/webhooks/event-types/{name}", { params: { path: { name } }, ...asText })),
   });
   return (
     <Panel title={name}>
       <Answer query={type} what="event type">
-        {({ description, own, enforcement, enforcement_reason, schema, example }) => (
+        {({ data: { description, own, enforcement, enforcement_reason, schema, example }, text = "" }) => (
           <>
             {description && <p>{description}</p>}
             <Pairs
@@ -59,14 +60,14 @@ function EventType({ name }: { readonly name: string }) {
             <div className={parts.sides}>
               <div>
                 <h3>Schema</h3>
-                {schema ? <Code text={JSON.stringify(schema)} label="schema" /> : <p>Any data is taken.</p>}
+                {schema ? <Code text={memberText(text, "schema") ?? ""} label="schema" /> : <p>Any data is taken.</p>}
               </div>
               <div>
                 <h3>Example</h3>
                 {example === undefined ? (
                   <p>There is none.</p>
                 ) : (
-                  <Code text={JSON.stringify(example)} label="example" />
+                  <Code text={memberText(text, "example") ?? ""} label="example" />
                 )}
               </div>
             </div>

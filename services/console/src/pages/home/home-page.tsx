@@ -5,23 +5,27 @@ import { type Live, readEvery, readUntold } from "../../live/read-every.ts";
 import { useLiveReads } from "../../live/use-live-reads.ts";
 import { Answer } from "../../parts/answer.tsx";
 import { Bars } from "../../parts/bars.tsx";
-import { Id, Status, Time } from "../../parts/inline.tsx";
+import { Id, Time } from "../../parts/inline.tsx";
 import { Listing } from "../../parts/listing.tsx";
 import { Page, Panel } from "../../parts/page.tsx";
 import parts from "../../parts/parts.module.css";
 import { durationText, shareText } from "../../parts/time-text.ts";
-import { api, dataOf, useMay } from "../../session/api.ts";
+import { api, dataOf, useCredential, useMay } from "../../session/api.ts";
+import { EndpointStatus } from "../endpoints/endpoints-page.tsx";
 import { EndpointLink } from "../links.tsx";
-import { dayQuery, endpointTones, publishedEvents } from "../webhooks.ts";
+import { dayQuery, publishedEvents } from "../webhooks.ts";
 import { Checklist } from "./checklist.tsx";
 
 /** The first page: the last day at a glance, or the way to a first delivery. */
 export function HomePage() {
+  const isKnown = useCredential().data !== undefined;
   const mayRead = useMay("webhooks:read");
   const live = useLiveReads(publishedEvents, "events progress", mayRead);
   return (
     <Page title="Home" actions={mayRead && <LiveStatus live={live} />}>
-      {mayRead ? (
+      {!isKnown ? (
+        <p role="status">Loading your permissions …</p>
+      ) : mayRead ? (
         <>
           <Checklist live={live} />
           <LastDay live={live} />
@@ -52,7 +56,7 @@ function LastDay({ live }: LiveProps) {
         {({ buckets, delivered, attempts, p95Ms, oldestDueAt }) => (
           <>
             <p>
-              <strong>{shareText(delivered, attempts)}</strong> of {attempts.toLocaleString()} attempts delivered
+              <strong>{shareText(delivered, attempts)}</strong>
               {p95Ms !== null && <>, 95 % within {durationText(p95Ms)}</>}
               {oldestDueAt && (
                 <>
@@ -92,7 +96,7 @@ function FailingEndpoints({ live }: LiveProps) {
         label="Failing endpoints"
         columns={{
           Endpoint: ({ id, url }) => <EndpointLink id={id}>{url}</EndpointLink>,
-          Status: ({ status }) => <Status tone={endpointTones[status]}>{status}</Status>,
+          Status: (endpoint) => <EndpointStatus endpoint={endpoint} />,
           Look: ({ id }) => (
             <Link to="/webhooks/deliveries" search={{ endpoint_id: id, status: "exhausted" }}>
               given up

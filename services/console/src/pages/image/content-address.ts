@@ -30,8 +30,8 @@ export function htmlOf(image: Image, form: Form): string {
   const { width, height, alt_text: alt } = image;
   const { width: own, height: fixed, ...look } = form;
   if (fixed !== undefined || own !== undefined) {
-    const size = [own && ` width="${quoted(own)}"`, fixed && ` height="${quoted(fixed)}"`].filter(Boolean).join("");
-    return `<img src="${quoted(addressOf(image, form))}"${size} alt="${quoted(alt ?? "")}" loading="lazy">`;
+    const shown = shownSize(image, form);
+    return `<img src="${quoted(addressOf(image, form))}" width="${shown.width}" height="${shown.height}" alt="${quoted(alt ?? "")}" loading="lazy">`;
   }
   const sources = widths
     .filter((one) => one <= width)
@@ -39,6 +39,18 @@ export function htmlOf(image: Image, form: Form): string {
   const set = sources.length > 0 ? ` srcset="${quoted(sources.join(", "))}" sizes="100vw"` : "";
   const src = quoted(addressOf(image, form));
   return `<img src="${src}"${set} width="${width}" height="${height}" alt="${quoted(alt ?? "")}" loading="lazy">`;
+}
+
+/** The size in which a form comes: a box that the image only fits into would stretch it. */
+function shownSize({ width, height }: Pick<Image, "width" | "height">, form: Form) {
+  const across = form.width === undefined ? Number.POSITIVE_INFINITY : Number(form.width) / width;
+  const down = form.height === undefined ? Number.POSITIVE_INFINITY : Number(form.height) / height;
+  const { fit = "inside", enlarge } = form;
+  if (Number.isFinite(across) && Number.isFinite(down) && !["inside", "outside"].includes(fit))
+    return { width: Number(form.width), height: Number(form.height) };
+  const wanted = fit === "outside" && Number.isFinite(across + down) ? Math.max(across, down) : Math.min(across, down);
+  const scale = enlarge === "true" ? wanted : Math.min(1, wanted);
+  return { width: Math.round(width * scale), height: Math.round(height * scale) };
 }
 
 const quoted = (text: string): string =>

@@ -104,7 +104,9 @@ function useFilesOfPage(take: (files: FileList | null) => void): boolean {
     addEventListener(
       "paste",
       ({ clipboardData }) => {
-        if (clipboardData && clipboardData.files.length > 0) taking.current(clipboardData.files);
+        // Cells of a spreadsheet come as a text, and as a picture of themselves.
+        const isText = clipboardData?.types.includes("text/plain") ?? false;
+        if (clipboardData && clipboardData.files.length > 0 && !isText) taking.current(clipboardData.files);
       },
       { signal },
     );

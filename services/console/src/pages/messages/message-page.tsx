@@ -1,10 +1,11 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link, useParams } from "@tanstack/react-router";
 import { useState } from "react";
+import { memberText } from "../../parts/indent-json.ts";
 import { Code, copied, Id, Time } from "../../parts/inline.tsx";
 import { OnePage, Pairs, Panel } from "../../parts/page.tsx";
 import parts from "../../parts/parts.module.css";
-import { api, dataOf, useMay } from "../../session/api.ts";
+import { api, asText, useMay, versioned } from "../../session/api.ts";
 import { useLinkOf } from "../configuration.ts";
 import { headerLines, traceUrl } from "../header-lines.ts";
 import { deadEvents, deadLetters, type Message, type MessageKind, parkedKeys, runbookUrl } from "../operating.ts";
@@ -12,13 +13,16 @@ import { Decide } from "./decide.tsx";
 import { Queue } from "./queue.tsx";
 
 const readLetter = (id: string) =>
-  dataOf(api.GET("/api/v1/operations/dead-letters/{id}", { params: { path: { id } } }));
+  versioned(api.GET("/api/v1/operations/dead-letters/{id}", { params: { path: { id } }, ...asText }));
 
-const readEvent = (id: string) => dataOf(api.GET("/api/v1/operations/dead-events/{id}", { params: { path: { id } } }));
+const readEvent = (id: string) =>
+  versioned(api.GET("/api/v1/operations/dead-events/{id}", { params: { path: { id } }, ...asText }));
 
-const readParked = (id: string) => dataOf(api.GET("/api/v1/operations/parked/{id}", { params: { path: { id } } }));
+const readParked = (id: string) =>
+  versioned(api.GET("/api/v1/operations/parked/{id}", { params: { path: { id } }, ...asText }));
 
-type Detail = Awaited<ReturnType<typeof readLetter | typeof readEvent | typeof readParked>>;
+type Read = Awaited<ReturnType<typeof readLetter | typeof readEvent | typeof readParked>>;
+type Detail = Read["data"];
 
 export const DeadLetterPage = () => <MessageWithBody kind={deadLetters} read={readLetter} />;
 export const DeadEventPage = () => <MessageWithBody kind={deadEvents} read={readEvent} />;
@@ -26,7 +30,7 @@ export const ParkedKeyPage = () => <MessageWithBody kind={parkedKeys} read={read
 
 interface WithBodyProps {
   readonly kind: MessageKind;
-  readonly read: (id: string) => Promise<Detail>;
+  readonly read: (id: string) => Promise<Read>;
 }
 
 /** One message with its content, masked as the API masks it. Each read is an entry in the audit of the reader. */
@@ -39,7 +43,7 @@ function MessageWithBody({ kind, read }: WithBodyProps) {
     refetchOnWindowFocus: false,
     queryFn: () => read(id),
   });
-  const trace = traceUrl(useLinkOf("trace"), message.data?.headers ?? {});
+  const trace = traceUrl(useLinkOf("trace"), message.data?.data.headers ?? {});
   return (
     <OnePage
       title={`${kind.what[0]?.toUpperCase()}${kind.what.slice(1)}`}
@@ -47,8 +51,8 @@ function MessageWithBody({ kind, read }: WithBodyProps) {
         <>
           {mayWrite && message.data && effect === null && (
             <>
-              <Decide kind={kind} action="again" message={withoutContent(message.data)} onDone={setEffect} />
-              <Decide kind={kind} action="giveUp" message={withoutContent(message.data)} onDone={setEffect} />
+              <Decide kind={kind} action="again" message={withoutContent(message.data.data)} onDone={setEffect} />
+              <Decide kind={kind} action="giveUp" message={withoutContent(message.data.data)} onDone={setEffect} />
             </>
           )}
           {trace !== null && <a href={trace}>Trace</a>}
@@ -67,7 +71,7 @@ function MessageWithBody({ kind, read }: WithBodyProps) {
         )
       }
     >
-      {(found) => (
+      {({ data: found, text = "" }) => (
         <>
           <Facts message={found} />
           <div className={parts.sides}>
@@ -75,7 +79,7 @@ function MessageWithBody({ kind, read }: WithBodyProps) {
               <Code text={headerLines(found.headers)} label="headers of the message" />
             </Panel>
             <Panel title="Content">
-              <Code text={JSON.stringify(found.body)} label="content of the message" />
+              <Code text={memberText(text, "body") ?? ""} label="content of the message" />
               <p className={parts.quiet}>Texts that people or partners wrote are masked. This look is in your audit.</p>
             </Panel>
           </div>

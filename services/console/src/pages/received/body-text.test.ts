@@ -11,3 +11,8 @@ test("bytes are shown as text if they are, otherwise in base 64, whole whatever 
 test("base 64 of a text is shown as that text", () => {
   assert.deepEqual(textOfBase64("eyJpZCI6ImQtMSJ9"), { text: '{"id":"d-1"}', isText: true });
 });
+
+test("a text that was cut inside a character is still a text", () => {
+  const bytes = Buffer.from("für 100 €");
+  assert.deepEqual(textOfBytes(bytes.subarray(0, -1)), { text: "für 100 ", isText: true });
+});

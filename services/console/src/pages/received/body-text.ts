@@ -4,9 +4,11 @@ export interface BodyText {
   readonly isText: boolean;
 }
 
+/** Reads bytes as the text that they are, also where it was cut inside its last character. */
 export function textOfBytes(bytes: Uint8Array): BodyText {
   try {
-    return { text: new TextDecoder("utf-8", { fatal: true }).decode(bytes), isText: true };
+    // As a stream it waits for the rest of a character, which never comes.
+    return { text: new TextDecoder("utf-8", { fatal: true }).decode(bytes, { stream: true }), isText: true };
   } catch {
     return { text: base64Of(bytes), isText: false };
   }

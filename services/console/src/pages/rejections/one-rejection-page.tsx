@@ -80,9 +80,7 @@ function Content({ rejection: { headers, body_base64 } }: { readonly rejection: 
         <p className={parts.quiet}>Signatures and credentials are masked.</p>
       </Panel>
       <Panel title="Body, its first 4 KiB">
-        {!isText && (
-          <p>These bytes are not UTF-8 text, or end in the middle of a character; they are shown in base64.</p>
-        )}
+        {!isText && <p>These bytes are not UTF-8 text; they are shown in base64.</p>}
         {text === "" ? <p>It had no body.</p> : <Code text={text} label="body that came" />}
       </Panel>
     </div>

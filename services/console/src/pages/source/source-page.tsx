@@ -45,7 +45,7 @@ export function SourcePage() {
           )}
           <SourceSecrets source={current.data} />
           <Addresses source={current.data} />
-          <EffectiveSettings settings={current.data.effective_settings} origins={origins} />
+          <EffectiveSettings settings={current.data.effective_settings} text={current.text} origins={origins} />
         </>
       )}
     </OnePage>

@@ -1,0 +1,28 @@
+import { useBlocker } from "@tanstack/react-router";
+import { Button } from "../parts/button.tsx";
+import { Box } from "../parts/dialog.tsx";
+import parts from "../parts/parts.module.css";
+import { hasUnsent } from "../session/drafts.ts";
+
+/** Asks before a person leaves a form with typed values, by a link, Back, a reload or closing. */
+export function LeaveGuard() {
+  const leaving = useBlocker({
+    shouldBlockFn: ({ current, next }) => current.pathname !== next.pathname && hasUnsent(),
+    enableBeforeUnload: hasUnsent,
+    withResolver: true,
+  });
+  return (
+    <Box
+      title="Leave without saving?"
+      role="alertdialog"
+      isOpen={leaving.status === "blocked"}
+      onClose={() => leaving.reset?.()}
+    >
+      <p>What you typed is not saved. The form has it again when you come back, until you close this tab.</p>
+      <div className={parts.row}>
+        <Button label="Stay" className="main" onClick={() => leaving.reset?.()} />
+        <Button label="Leave" onClick={() => leaving.proceed?.()} />
+      </div>
+    </Box>
+  );
+}
