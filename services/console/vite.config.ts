@@ -23,6 +23,12 @@ const codeOfPages: Plugin = {
   },
 };
 
+/** The mark of the product: a signal over its source. */
+const mark =
+  '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect width="32" height="32" rx="8" fill="#0b57d0"/>' +
+  '<path d="M7 20a9 9 0 0 1 18 0M12 20a4 4 0 0 1 8 0" fill="none" stroke="#fff" stroke-width="3" stroke-linecap="round"/>' +
+  '<circle cx="16" cy="25" r="2" fill="#fff"/></svg>';
+
 /** The head that both pages have. */
 const heads: Plugin = {
   name: "heads",
@@ -34,7 +40,11 @@ const heads: Plugin = {
       injectTo: "head-prepend",
     },
     { tag: "meta", attrs: { name: "robots", content: "noindex" }, injectTo: "head-prepend" },
-    { tag: "link", attrs: { rel: "icon", href: "data:," }, injectTo: "head-prepend" },
+    {
+      tag: "link",
+      attrs: { rel: "icon", href: `data:image/svg+xml,${encodeURIComponent(mark)}` },
+      injectTo: "head-prepend",
+    },
   ],
 };
 

@@ -55,7 +55,7 @@ test("by keyboard alone a person edits the profile, makes a key, sees it once an
   assert.deepEqual(await accessibilityProblems(page), []);
   const key = await copied(page);
   assert.equal(await statusWith(key), 200);
-  await pressByKeyboard(page, page.getByRole("button", { name: "I have put it away" }));
+  await pressByKeyboard(page, page.getByRole("button", { name: "Done", exact: true }));
   assert.equal(await page.getByText(key).count(), 0);
 
   await pressByKeyboard(page, page.getByRole("link", { name: "Audit" }));
@@ -101,7 +101,7 @@ test("a service client is made, its secret rotated and the old one ended", async
   await page.getByLabel("images:read").check();
   await page.getByRole("button", { name: "Make the service client" }).click();
   await page.getByText(/^sbx_client_/).waitFor();
-  await page.getByRole("button", { name: "I have put it away" }).click();
+  await page.getByRole("button", { name: "Done", exact: true }).click();
   await page.getByRole("row", { name: /sync/ }).getByRole("button", { name: "Rotate" }).click();
   await page.getByRole("dialog").getByRole("button", { name: "Rotate" }).click();
   await page.getByText("old secret:").waitFor();
@@ -209,7 +209,7 @@ test("an application of a server gets a secret; its edit shows both versions whe
   assert.equal(await page.getByLabel("Name", { exact: true }).inputValue(), "theirs");
   await page.getByRole("button", { name: "Rotate" }).click();
   await page.getByRole("dialog").getByRole("button", { name: "Rotate" }).click();
-  await page.getByRole("button", { name: "I have put it away" }).click();
+  await page.getByRole("button", { name: "Done", exact: true }).click();
   await confirm(page, "End the old secrets");
   await page.getByRole("button", { name: "End the old secrets" }).waitFor({ state: "detached" });
   await other.close();
@@ -225,7 +225,7 @@ test("an invited person follows the mail to an account; an invitation by a link 
   await page.getByRole("button", { name: "Invite a person" }).click();
   await page.getByRole("button", { name: "Invite", exact: true }).click();
   await page.getByText(/\/oauth\/invitations\/sbx_link_/).waitFor();
-  await page.getByRole("button", { name: "I have put it away" }).click();
+  await page.getByRole("button", { name: "Done", exact: true }).click();
   await confirm(page, "Revoke");
   await page.getByRole("row", { name: /by a link.*revoked/ }).waitFor();
 
@@ -265,7 +265,7 @@ test("a member acts for another account and goes back to their own", async () =>
   await page.getByRole("button", { name: "Invite a member" }).click();
   await page.getByRole("button", { name: "Invite", exact: true }).click();
   const link = (await page.getByText(/\/oauth\/invitations\/sbx_link_/).textContent())?.trim() ?? "";
-  await page.getByRole("button", { name: "I have put it away" }).click();
+  await page.getByRole("button", { name: "Done", exact: true }).click();
   await grace.page.goto(link);
   await grace.page.getByRole("button", { name: /^Accept as/ }).click();
   await grace.page.getByText("The invitation is accepted").waitFor();

@@ -218,7 +218,7 @@ test("a page that is paused or cut off says so until it goes live again, missing
   await other.getByRole("button", { name: "Save" }).click();
   await other.getByText("Saved.").waitFor();
   assert.equal(await page.getByRole("link", { name: "Changed meanwhile" }).count(), 0);
-  await page.getByRole("button", { name: "Go on" }).click();
+  await page.getByRole("button", { name: "Resume" }).click();
   await page.getByRole("link", { name: "Changed meanwhile" }).waitFor();
   await other.getByLabel("Title", { exact: true }).fill("");
   await other.getByRole("button", { name: "Save" }).click();

@@ -35,7 +35,7 @@ test("operations show what waits, is behind or runs, accessible in every look an
   await page.getByRole("table", { name: "Instances" }).getByText("image-worker").first().waitFor();
   await page.getByRole("row", { name: /webhook-delivery\.fan-out/ }).waitFor();
   await page.getByText("No folder of backups is watched.").waitFor();
-  const waiting = page.getByRole("table", { name: "Waits for a decision" });
+  const waiting = page.getByRole("table", { name: "Needs attention" });
   await eventually(async () => (await waiting.getByText("none").count()) === 3);
   await page.getByRole("button", { name: "Pause" }).click();
   await page.getByText("Paused", { exact: true }).waitFor();

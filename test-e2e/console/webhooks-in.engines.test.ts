@@ -77,7 +77,7 @@ test("by keyboard alone a person connects GitHub with nothing but the page, even
   assert.equal(await sendAsGitHub(url, secret, "push"), 202);
   await page.getByText("push", { exact: true }).waitFor();
   await assertPresentable(page, "the guide is done");
-  await pressByKeyboard(page, page.getByRole("link", { name: "Look at it" }));
+  await pressByKeyboard(page, page.getByRole("link", { name: "View it" }));
   await page.getByRole("region", { name: "body that came" }).getByText("push").waitFor();
   // The browser reports the refused retry, which the page has explained.
   assert.deepEqual(

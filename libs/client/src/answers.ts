@@ -1,4 +1,5 @@
 import type { components } from "./generated/api.d.ts";
+import { retryAfterMs } from "./retry-backoff.ts";
 
 type Refusal = components["schemas"]["Error"]["error"];
 
@@ -10,6 +11,8 @@ export class ApiError extends Error {
   /** URL of the page that explains the code. */
   readonly docUrl: string | null;
   readonly details: NonNullable<Refusal["details"]>;
+  /** The time after which the API wants to be asked again; null where it names none. */
+  readonly retryAfterMs: number | null;
 
   constructor(response: Response, body: unknown) {
     const refusal = refusalIn(body);
@@ -20,6 +23,7 @@ export class ApiError extends Error {
     this.requestId = refusal?.request_id ?? response.headers.get("X-Request-Id");
     this.docUrl = refusal?.doc_url ?? null;
     this.details = refusal?.details ?? [];
+    this.retryAfterMs = retryAfterMs(response.headers.get("Retry-After"));
   }
 }
 

@@ -81,7 +81,7 @@ function waitBefore(mayRepeat: boolean, outcome: Outcome, tries: number): number
 }
 
 /** Reads `Retry-After` as seconds or as a date; null without a usable value. */
-function retryAfterMs(value: string | null): number | null {
+export function retryAfterMs(value: string | null): number | null {
   if (value === null || value.trim() === "") return null;
   const ms = /^\d+$/.test(value.trim()) ? Number(value) * 1000 : Date.parse(value) - Date.now();
   return Number.isNaN(ms) ? null : Math.max(ms, 0);

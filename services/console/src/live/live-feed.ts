@@ -2,7 +2,7 @@ import { ApiError, SubscriptionError } from "@signalbox/client";
 import { useQueryClient } from "@tanstack/react-query";
 import { startTransition, useEffect, useRef, useState } from "react";
 import { api } from "../session/api.ts";
-import { renewOnce } from "../session/session.ts";
+import { isSignedIn, onSessionChange, renewOnce } from "../session/session.ts";
 import type { Live, LiveState } from "./read-every.ts";
 
 /** An attempt as it was made. */
@@ -76,6 +76,7 @@ const caughtUpMs = 1_000;
 class LiveFeed {
   readonly #options: FeedOptions;
   readonly #visible = () => this.#apply();
+  readonly #forgetSession: () => void;
   #cursor: string | null = null;
   #batch: LiveAttempt[] = [];
   #connection: AbortController | null = null;
@@ -90,6 +91,7 @@ class LiveFeed {
   constructor(options: FeedOptions) {
     this.#options = options;
     document.addEventListener("visibilitychange", this.#visible);
+    this.#forgetSession = onSessionChange(() => this.#comeBack());
     this.#apply();
   }
 
@@ -107,6 +109,7 @@ class LiveFeed {
   close(): void {
     this.#isClosed = true;
     document.removeEventListener("visibilitychange", this.#visible);
+    this.#forgetSession();
     if (this.#flush !== null) cancelAnimationFrame(this.#flush);
     this.#disconnect();
   }
@@ -159,6 +162,13 @@ class LiveFeed {
       await new Promise((resolve) => setTimeout(resolve, retryMs));
     }
     this.#connection = null;
+    this.#apply();
+  }
+
+  /** Follows again after a new sign-in, which may be of another account. */
+  #comeBack(): void {
+    if (!this.#isOff || !isSignedIn()) return;
+    this.#isOff = false;
     this.#apply();
   }
 

@@ -15,7 +15,7 @@ const texts: Readonly<Record<LiveState, { readonly tone: Tone; readonly word: st
   paused: {
     tone: "off",
     word: "paused",
-    title: "The page stays as it is. What happens meanwhile comes when you go on.",
+    title: "The page stays as it is. What happens meanwhile comes when you resume.",
   },
   off: {
     tone: "off",
@@ -32,7 +32,7 @@ export function LiveStatus({ live: { state, toggle } }: { readonly live: Live })
       <span role="status" title={title} aria-label={`Updates: ${word}`}>
         <Status tone={tone}>{word}</Status>
       </span>
-      {state !== "off" && <Button label={state === "paused" ? "Go on" : "Pause updates"} onClick={toggle} />}
+      {state !== "off" && <Button label={state === "paused" ? "Resume" : "Pause updates"} onClick={toggle} />}
     </span>
   );
 }

@@ -2,7 +2,7 @@ import { ApiError, SubscriptionError } from "@signalbox/client";
 import { useQueryClient } from "@tanstack/react-query";
 import { useEffect, useState, useSyncExternalStore } from "react";
 import { api } from "../session/api.ts";
-import { renewOnce } from "../session/session.ts";
+import { isSignedIn, onSessionChange, renewOnce } from "../session/session.ts";
 import type { Live, LiveState } from "./read-every.ts";
 
 /** Changes that come together are read together. */
@@ -64,12 +64,27 @@ async function follow(subscription: string, { signal, onState, onChange }: Follo
       for await (const _message of api.subscribe(subscription, { signal, onConnection })) onChange();
     } catch (error) {
       if (signal.aborted) return;
-      if (!(await mayComeBack(error))) return onState("off");
+      if (!(await mayComeBack(error))) {
+        onState("off");
+        await nextSignIn(signal);
+      }
     }
     if (signal.aborted) return;
     onState("reconnecting");
     await new Promise((resolve) => setTimeout(resolve, retryMs));
   }
+}
+
+/** Waits for a new sign-in, or until the page is left. */
+function nextSignIn(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const forget = onSessionChange(() => isSignedIn() && end());
+    const end = () => {
+      forget();
+      resolve();
+    };
+    signal.addEventListener("abort", end, { once: true });
+  });
 }
 
 async function mayComeBack(error: unknown): Promise<boolean> {

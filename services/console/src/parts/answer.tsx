@@ -1,10 +1,11 @@
 import { ApiError } from "@signalbox/client";
 import type { UseQueryResult } from "@tanstack/react-query";
-import type { ReactNode } from "react";
+import { type ReactNode, useEffect, useRef, useState, useSyncExternalStore } from "react";
 import { deploymentUrl } from "../session/place.ts";
 import { Button } from "./button.tsx";
 import { Prose } from "./inline.tsx";
 import styles from "./parts.module.css";
+import { onTick } from "./time-choice.ts";
 
 export interface AnswerProps<Data> {
   readonly query: UseQueryResult<Data>;
@@ -55,10 +56,26 @@ export function Failure({
     <div role="alert" className={`${styles.notice} ${styles.bad}`}>
       <strong>{title}</strong>
       {error instanceof ApiError ? <Refusal error={error} /> : null}
-      <p>{advice}</p>
+      {error instanceof ApiError && error.retryAfterMs ? (
+        <Wait key={error.requestId} ms={error.retryAfterMs} retry={retry} />
+      ) : (
+        <p>{advice}</p>
+      )}
       {retry && <Button label="Try again" onClick={retry} />}
     </div>
   );
+}
+
+/** Counts down to the time that the API named, and then tries again where that is harmless. */
+function Wait({ ms, retry }: { readonly ms: number; readonly retry: (() => void) | undefined }) {
+  const [untilMs] = useState(() => Date.now() + ms);
+  const seconds = useSyncExternalStore(onTick, () => Math.max(0, Math.ceil((untilMs - Date.now()) / 1_000)));
+  const again = useRef(retry);
+  again.current = retry;
+  useEffect(() => {
+    if (seconds === 0) again.current?.();
+  }, [seconds]);
+  return <p>{retry ? `It is tried again in ${seconds} s.` : `Wait ${seconds} s, then try again.`}</p>;
 }
 
 function Refusal({ error }: { readonly error: ApiError }) {

@@ -1,4 +1,6 @@
 import styles from "./parts.module.css";
+import { useTimeChoice } from "./time-choice.ts";
+import { exactTime } from "./time-text.ts";
 
 /** Counts of a length of time, such as an hour. */
 export interface Bucket {
@@ -76,7 +78,7 @@ function Stack({ startMs, counts, series, x, most, height }: OneProps) {
   const words = series.map(({ name }, at) => `${counts[at]} ${name}`).join(", ");
   return (
     <g>
-      <title>{`${new Date(startMs).toLocaleTimeString()}: ${words}`}</title>
+      <title>{`${exactTime(new Date(startMs).toISOString(), useTimeChoice())}: ${words}`}</title>
       <rect className={styles.none} x={x + 1} y={height - 1} width={6} height={1} />
       {series.map(({ name, kind }, at) => {
         const own = counts[at] ?? 0;

@@ -1,10 +1,10 @@
 import { Link } from "@tanstack/react-router";
-import { useState } from "react";
+import { useState, useSyncExternalStore } from "react";
 import { useIsPortal } from "../session/api.ts";
 import { copyText } from "./copy-text.ts";
-import { indentJson } from "./indent-json.ts";
 import styles from "./parts.module.css";
-import { exactTime, relativeTime } from "./time-text.ts";
+import { onTick, useTimeChoice } from "./time-choice.ts";
+import { durationText, exactTime, relativeTime } from "./time-text.ts";
 
 /** An id that a click copies, with the way to what happened to it. */
 export function Id({ value, why = true }: { readonly value: string; readonly why?: boolean }) {
@@ -59,10 +59,12 @@ export function Copy({ text, label, className, children }: CopyProps) {
   );
 }
 
-/** A time by its distance from now; the focus or the pointer shows it exactly. */
+/** A time by its distance from now, which goes on; the focus or the pointer shows it exactly. */
 export function Time({ at }: { readonly at: string | null | undefined }) {
-  if (!at) return <span className={styles.quiet}>never</span>;
-  const exact = exactTime(at);
+  const choice = useTimeChoice();
+  const distance = useSyncExternalStore(onTick, () => (at ? relativeTime(at) : "never"));
+  if (!at) return <span className={styles.quiet}>{distance}</span>;
+  const exact = exactTime(at, choice);
   return (
     <time
       className={styles.time}
@@ -71,9 +73,26 @@ export function Time({ at }: { readonly at: string | null | undefined }) {
       // biome-ignore lint/a11y/noNoninteractiveTabindex: The exact time shows on focus, for people without a pointer.
       tabIndex={0}
     >
-      {relativeTime(at)}
+      {distance}
       <span className={styles.hidden}>, {exact}</span>
     </time>
+  );
+}
+
+interface MomentProps {
+  readonly at: string;
+  /** The moment before, to which the gap is told. */
+  readonly after?: string | null | undefined;
+}
+
+/** A time of a trace: to the millisecond, with the gap to the one before. */
+export function Moment({ at, after }: MomentProps) {
+  const gapMs = after ? Date.parse(at) - Date.parse(after) : null;
+  return (
+    <>
+      <time dateTime={at}>{exactTime(at, useTimeChoice(), true)}</time>
+      {gapMs !== null && <span className={styles.quiet}> +{durationText(gapMs)}</span>}
+    </>
   );
 }
 
@@ -104,47 +123,6 @@ export const toned = (tone: Tone, word: string) => (
     {word}
   </Status>
 );
-
-/** The longest text that a page lays out; the rest is one click away. */
-const shownMax = 20_000;
-
-interface CodeProps {
-  readonly text: string;
-  readonly label: string;
-  /** True where the page has a button of its own that copies it. */
-  readonly isPlain?: boolean;
-}
-
-/** A text as it was sent, such as a body; JSON is indented. */
-export function Code({ text, label, isPlain = false }: CodeProps) {
-  const [isWhole, setWhole] = useState(false);
-  const whole = indentJson(text);
-  const shown = isWhole ? whole : whole.slice(0, shownMax);
-  return (
-    <div>
-      <section
-        className={styles.code}
-        aria-label={label}
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: A keyboard scrolls it only when it has the focus.
-        tabIndex={0}
-      >
-        <pre>{shown}</pre>
-      </section>
-      <div className={styles.row}>
-        {!isPlain && (
-          <Copy text={text} label={`Copy ${label}`} className="plain">
-            Copy
-          </Copy>
-        )}
-        {shown.length < whole.length && (
-          <button type="button" className="plain" onClick={() => setWhole(true)}>
-            Show all {whole.length.toLocaleString()} characters
-          </button>
-        )}
-      </div>
-    </div>
-  );
-}
 
 /** A sentence of the API, in which backticks mark code. */
 export function Prose({ text }: { readonly text: string }) {

@@ -2,10 +2,12 @@ import { useNavigate, useSearch } from "@tanstack/react-router";
 import { type FormEvent, type ReactNode, useEffect, useId, useRef, useState } from "react";
 import { useIsPortal } from "../session/api.ts";
 import { deploymentUrl } from "../session/place.ts";
+import { Code } from "./code.tsx";
 import { curlText } from "./curl-text.ts";
 import { type Choices, optionsOf } from "./fields.tsx";
-import { Code } from "./inline.tsx";
 import styles from "./parts.module.css";
+import { type TimeChoice, useTimeChoice } from "./time-choice.ts";
+import { zoneName } from "./time-text.ts";
 
 export type Search = Readonly<Record<string, string | undefined>>;
 
@@ -41,7 +43,7 @@ export type FilterFields = Readonly<Record<string, string | FilterField>>;
 /** A filter with the values that the API knows. */
 export const choice = (label: string, choices: Choices, any = "any"): FilterField => ({ label, choices, any });
 
-/** A filter from or until a moment, typed in the zone of the browser and sent as UTC. */
+/** A filter from or until a moment, typed in the chosen zone and sent as UTC. */
 export const moment = (label: string): FilterField => ({ label, type: "datetime-local" });
 
 /** The filters of a list that is ordered by time. */
@@ -71,10 +73,14 @@ export function Filters({ label = "Filters", fields, children }: FiltersProps) {
 
 function Filter({ name, label, type = "text", choices, any }: FilterField & { readonly name: string }) {
   const [search, change] = useFilters();
+  const times = useTimeChoice();
   const id = useId();
   return (
     <div className={styles.field}>
-      <label htmlFor={id}>{label}</label>
+      <label htmlFor={id}>
+        {label}
+        {type === "datetime-local" && <span className={styles.quiet}> {zoneName(times)}</span>}
+      </label>
       {choices ? (
         <select id={id} value={search[name] ?? ""} onChange={({ target }) => change({ [name]: target.value })}>
           <option value="">{any}</option>
@@ -99,7 +105,8 @@ interface TypedFilterProps {
 function TypedFilter({ id, name, type }: TypedFilterProps) {
   const [search, change] = useFilters();
   const isTime = type === "datetime-local";
-  const applied = isTime ? localTime(search[name]) : (search[name] ?? "");
+  const { zone } = useTimeChoice();
+  const applied = isTime ? localTime(search[name], zone) : (search[name] ?? "");
   const [typed, setTyped] = useState(applied);
   const [before, setBefore] = useState(applied);
   const sent = useRef(applied);
@@ -113,7 +120,8 @@ function TypedFilter({ id, name, type }: TypedFilterProps) {
   const apply = (value: string) => {
     clearTimeout(timer.current);
     sent.current = value;
-    if (value !== applied) change({ [name]: isTime && value ? new Date(value).toISOString() : value });
+    if (value !== applied)
+      change({ [name]: isTime && value ? new Date(zone === "utc" ? `${value}Z` : value).toISOString() : value });
   };
   const enter = (value: string) => {
     setTyped(value);
@@ -134,11 +142,12 @@ function TypedFilter({ id, name, type }: TypedFilterProps) {
   );
 }
 
-/** Writes a moment as a field for times has it, in the zone of the browser; empty for none. */
-function localTime(at: string | undefined): string {
+/** Writes a moment as a field for times has it; empty for none. */
+function localTime(at: string | undefined, zone: TimeChoice["zone"]): string {
   const time = new Date(at ?? "");
   if (Number.isNaN(time.getTime())) return "";
-  return new Date(time.getTime() - time.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
+  const offset = zone === "utc" ? 0 : time.getTimezoneOffset();
+  return new Date(time.getTime() - offset * 60_000).toISOString().slice(0, 16);
 }
 
 /** The call that shows the same as the page, to paste into a terminal. */

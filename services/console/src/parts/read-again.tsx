@@ -14,7 +14,7 @@ export function useReadAgain(everyMs: number) {
   const control = (
     <span className={styles.row}>
       <span className={styles.quiet}>{isPaused ? "Paused" : `Read again every ${durationText(everyMs)}`}</span>
-      <Button label={isPaused ? "Go on" : "Pause"} onClick={() => setPaused(!isPaused)} />
+      <Button label={isPaused ? "Resume" : "Pause"} onClick={() => setPaused(!isPaused)} />
     </span>
   );
   return { refetchInterval: isPaused ? (false as const) : everyMs, control };

@@ -75,7 +75,7 @@ function columnsOf<One extends Replay>(props: ReplaysSoFarProps<One>, mayWrite: 
       </>
     ),
     ...columns,
-    Of: of,
+    Selection: of,
     Started: (replay) => (
       <div className={parts.row}>
         <Time at={replay.created_at} />

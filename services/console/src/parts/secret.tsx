@@ -22,7 +22,7 @@ export function ShownOnce({ title, text, secret, onClose }: OnceProps) {
       </p>
       <div className={styles.row}>
         <Copy text={secret}>Copy it</Copy>
-        <Button label="I have put it away" onClick={onClose} />
+        <Button label="Done" onClick={onClose} />
       </div>
     </Panel>
   );

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { durationText, percentOf, relativeTime, shareText } from "./time-text.ts";
+import { durationText, exactTime, percentOf, relativeTime, shareText } from "./time-text.ts";
 
 const now = Date.parse("2026-11-26T12:00:00Z");
 
@@ -25,4 +25,11 @@ test("a single attempt has no share in percent", () => {
   assert.equal(shareText(0, 1), "1 attempt, failed");
   assert.equal(shareText(9_990, 10_000), "99.9 % of 10,000 attempts delivered");
   assert.equal(shareText(0, 0), "no attempts");
+});
+
+test("an exact time has its zone, in the zone or by the clock that a person chose", () => {
+  const at = "2026-11-26T15:04:05.678Z";
+  assert.equal(exactTime(at, { zone: "utc", clock: "24" }), "Nov 26, 2026, 15:04:05 UTC");
+  assert.equal(exactTime(at, { zone: "utc", clock: "12" }).replaceAll("\u202f", " "), "Nov 26, 2026, 03:04:05 PM UTC");
+  assert.equal(exactTime(at, { zone: "utc", clock: "24" }, true), "Nov 26, 2026, 15:04:05.678 UTC");
 });

@@ -1,3 +1,5 @@
+import type { TimeChoice } from "./time-choice.ts";
+
 const units: ReadonlyArray<readonly [Intl.RelativeTimeFormatUnit, number]> = [
   ["day", 86_400],
   ["hour", 3_600],
@@ -6,7 +8,6 @@ const units: ReadonlyArray<readonly [Intl.RelativeTimeFormatUnit, number]> = [
 ];
 
 const relative = new Intl.RelativeTimeFormat("en", { numeric: "auto" });
-const exact = new Intl.DateTimeFormat("en", { dateStyle: "medium", timeStyle: "long" });
 
 /** Says how far a time is from now: "3 minutes ago", "in 2 hours". */
 export function relativeTime(at: string, nowMs = Date.now()): string {
@@ -15,8 +16,24 @@ export function relativeTime(at: string, nowMs = Date.now()): string {
   return relative.format(Math.trunc(seconds / size), unit);
 }
 
-/** Writes a time to the second, in the zone of the browser. */
-export const exactTime = (at: string): string => exact.format(new Date(at));
+const day = { year: "numeric", month: "short", day: "numeric" } as const;
+const clock = { hour: "2-digit", minute: "2-digit", second: "2-digit", timeZoneName: "short" } as const;
+
+/** Writes a time with its zone, to the second or the millisecond, in the zone and by the clock of a choice. */
+export function exactTime(at: string, { zone, clock: hours }: TimeChoice, isPrecise = false): string {
+  const options = {
+    ...day,
+    ...clock,
+    hour12: hours === "12",
+    ...(zone === "utc" && { timeZone: "UTC" }),
+    ...(isPrecise && { fractionalSecondDigits: 3 as const }),
+  };
+  return new Intl.DateTimeFormat("en", options).format(new Date(at));
+}
+
+/** Names the zone of a choice, such as "GMT+1". */
+export const zoneName = (choice: TimeChoice): string =>
+  exactTime(new Date().toISOString(), choice).split(" ").at(-1) ?? "";
 
 /** Writes a length of time: "850 ms", "1.2 s", "3 min", "5 h". */
 export function durationText(ms: number): string {

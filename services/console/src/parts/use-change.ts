@@ -15,10 +15,13 @@ export function useChange<Result, Input = void>(
   // The button is disabled only by the next rendering, which a double click is faster than.
   const isRunning = useRef(false);
   const change = useMutation({
-    mutationFn: (input: Input) =>
-      run(input).finally(() => {
+    mutationFn: async (input: Input) => {
+      try {
+        return await run(input);
+      } finally {
         isRunning.current = false;
-      }),
+      }
+    },
     onSuccess: async (result) => {
       onDone?.(result);
       await queries.invalidateQueries({ predicate: ({ queryKey: [name] }) => name !== kept });

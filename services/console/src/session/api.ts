@@ -7,6 +7,8 @@ import { askPerson, credentialHeaders, readSession, renewOnce } from "./session.
 /** The API of this deployment, with the credential of the session. */
 export const api = createClient({
   baseUrl: deploymentUrl.href.replace(/\/$/, ""),
+  // A longer wait is shown, and counted down.
+  retry: { waitMsMax: 2_000 },
   fetch: (request) => sendOnce(request, sendAsPerson),
 });
 

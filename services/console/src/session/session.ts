@@ -42,6 +42,9 @@ const listeners = new Set<() => void>();
 
 export const readSession = (): SessionState => state;
 
+/** Returns true for a session whose credential was not refused. */
+export const isSignedIn = (): boolean => state.kind === "signed-in" && state.asks === null;
+
 export function onSessionChange(listener: () => void): () => void {
   listeners.add(listener);
   return () => listeners.delete(listener);

@@ -1,8 +1,11 @@
 import { useQuery } from "@tanstack/react-query";
 import { Button } from "../parts/button.tsx";
 import { Action } from "../parts/dialog.tsx";
+import { Fields } from "../parts/form.tsx";
 import { Id } from "../parts/inline.tsx";
 import parts from "../parts/parts.module.css";
+import { chooseTimes, useTimeChoice } from "../parts/time-choice.ts";
+import { zoneName } from "../parts/time-text.ts";
 import { actFor } from "../session/acting-account.ts";
 import { api, dataOf, useCredential, versioned } from "../session/api.ts";
 import { signOutUrl } from "../session/issuer.ts";
@@ -30,9 +33,37 @@ export function PersonMenu() {
         {credential?.kind === "token" ? "Signed in" : `API key ${credential?.name ?? ""}`}
         {account && <Id value={account.id} why={false} />}
       </p>
+      <Times />
       {credential?.member_role && <Button label="Back to your own account" onClick={() => actFor(null)} />}
       <SignOut isPerson={credential?.kind === "token"} />
     </details>
+  );
+}
+
+/** The zone and the clock of all times. */
+function Times() {
+  const times = useTimeChoice();
+  return (
+    <Fields
+      input={times}
+      set={chooseTimes}
+      fields={{
+        zone: {
+          label: "Times",
+          choices: [
+            ["local", `local, ${zoneName({ ...times, zone: "local" })}`],
+            ["utc", "UTC"],
+          ],
+        },
+        clock: {
+          label: "Clock",
+          choices: [
+            ["24", "24 hours"],
+            ["12", "12 hours"],
+          ],
+        },
+      }}
+    />
   );
 }
 

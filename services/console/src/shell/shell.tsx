@@ -19,7 +19,7 @@ export function Shell() {
       </a>
       <header className={styles.side}>
         <Link to="/" className={styles.brand as string}>
-          Signalbox
+          <Mark /> Signalbox
         </Link>
         <Navigation />
         <PersonMenu />
@@ -39,6 +39,16 @@ export function Shell() {
     </div>
   );
 }
+
+/** The mark of the product, as the icon of the page has it. */
+const Mark = () => (
+  <svg width="20" height="20" viewBox="0 0 32 32" aria-hidden="true">
+    <rect width="32" height="32" rx="8" fill="var(--accent)" />
+    <g fill="none" stroke="var(--on-accent)" strokeWidth="3" strokeLinecap="round">
+      <path d="M7 20a9 9 0 0 1 18 0M12 20a4 4 0 0 1 8 0M16 25v0.010" />
+    </g>
+  </svg>
+);
 
 function onConnectionChange(listener: () => void): () => void {
   addEventListener("online", listener);

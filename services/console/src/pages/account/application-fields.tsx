@@ -18,7 +18,7 @@ export function useApplicationFields(): FieldsData<ApplicationInput> {
     isAsking: { label: "Ask each person for consent; applications of others always ask" },
     scopes: ({ value, set }) => (
       <ScopeChoice
-        legend="Its tokens may at most"
+        legend="Scopes of its tokens at most"
         // What it has already may stay, also where this person has less.
         offered={[...new Set([...(own?.scopes ?? []), ...value])]}
         chosen={value}

@@ -67,7 +67,7 @@ function Facts({ application }: { readonly application: OauthApplication }) {
           ["Id, its client_id", <Id key="" value={id} />],
           ["Runs", type],
           ["Made by", party === "first" ? "us" : "others"],
-          ["Made", <Time key="" at={created_at} />],
+          ["Created", <Time key="" at={created_at} />],
           ["Changed", <Time key="" at={updated_at} />],
         ]}
       />
@@ -111,7 +111,7 @@ function Secrets({ application: { id, name, secrets } }: { readonly application:
           onClose={() => setShown(null)}
         />
       )}
-      <LiveSecrets secrets={secrets} since="Made" />
+      <LiveSecrets secrets={secrets} since="Created" />
     </Panel>
   );
 }

@@ -55,7 +55,7 @@ export function ApplicationsPage() {
           ),
           Runs: ({ type }) => type,
           "Made by": ({ party }) => (party === "first" ? "us" : "others"),
-          May: ({ scopes }) => <Scopes scopes={scopes} />,
+          Scopes: ({ scopes }) => <Scopes scopes={scopes} />,
           Changed: ({ updated_at }) => <Time at={updated_at} />,
         }}
       />

@@ -61,7 +61,7 @@ function CredentialsPage({ kind }: { readonly kind: CredentialKind }) {
         columns={{
           Name: (one) => <Name credential={one} />,
           Status: ({ status }) => <Status tone={tones[status]}>{status}</Status>,
-          May: ({ scopes }) => <Scopes scopes={scopes} />,
+          Scopes: ({ scopes }) => <Scopes scopes={scopes} />,
           Times: (one) => <Times credential={one} />,
           Change: maySecure && ((one: Credential) => <Actions kind={kind} credential={one} onIssued={setIssued} />),
         }}
@@ -90,7 +90,7 @@ function Times({ credential }: { readonly credential: Credential }) {
   return (
     <>
       <div>
-        made <Time at={created_at} />
+        created <Time at={created_at} />
         {created_by && ` by ${makers[created_by] ?? created_by}`}
       </div>
       <div>

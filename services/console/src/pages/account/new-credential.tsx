@@ -23,7 +23,7 @@ export function NewCredential({ kind, ...ways }: CreateProps<Issued> & { readonl
       fields={{
         name: { label: "Name", hint: "Says which program has it.", required: true, maxLength: 100 },
         scopes: ({ value, set }) => (
-          <ScopeChoice legend="It may" offered={own?.scopes ?? []} chosen={value} choose={set} />
+          <ScopeChoice legend="Scopes" offered={own?.scopes ?? []} chosen={value} choose={set} />
         ),
         days: { label: "It ends", choices: lifetimes },
       }}

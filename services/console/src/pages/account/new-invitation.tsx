@@ -39,7 +39,7 @@ export function NewInvitation(ways: CreateProps<InvitationWithLink>) {
         scopes:
           isBounded &&
           (({ value, set }) => (
-            <ScopeChoice legend="At most" offered={own?.scopes ?? []} chosen={value} choose={set} />
+            <ScopeChoice legend="Scopes at most" offered={own?.scopes ?? []} chosen={value} choose={set} />
           )),
       })}
       run={({ address, name, role, days, isBounded, scopes }, openedMs) =>

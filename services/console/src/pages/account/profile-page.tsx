@@ -63,7 +63,7 @@ function Facts({ account }: { readonly account: Account }) {
           status_reason && ["Because", status_reason],
           ["Id", <Id key="" value={id} />],
           external_id && ["Id elsewhere", <Id key="" value={external_id} why={false} />],
-          ["Made", <Time key="" at={created_at} />],
+          ["Created", <Time key="" at={created_at} />],
           ["Changed", <Time key="" at={updated_at} />],
         ]}
       />

@@ -66,7 +66,7 @@ function Facts({ account }: { readonly account: AdministeredAccount }) {
               .join(", ") || "–",
           ],
           ["Id", <Id key="" value={id} />],
-          ["Made", <Time key="" at={created_at} />],
+          ["Created", <Time key="" at={created_at} />],
         ]}
       />
     </Panel>

@@ -43,7 +43,7 @@ export const AccountsPage = () => (
         Status: ({ status }) => <Status tone={accountTones[status]}>{status}</Status>,
         Roles: ({ roles }) => roles.join(", ") || "none",
         Reason: ({ status_reason }) => status_reason ?? "–",
-        Made: ({ created_at }) => <Time at={created_at} />,
+        Created: ({ created_at }) => <Time at={created_at} />,
       }}
     />
   </Page>

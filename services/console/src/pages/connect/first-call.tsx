@@ -79,7 +79,7 @@ function Connected({
       </p>
       <p className={parts.row}>
         <Link to="/webhooks/sources/$id/received/$ref" params={{ id, ref }} className="main">
-          Look at it
+          View it
         </Link>
         <SourceLink id={id}>Go to the source</SourceLink>
       </p>

@@ -68,7 +68,7 @@ export function DeliveriesPage() {
               <code>{endpoint_id}</code>
             </EndpointLink>
           ),
-          Begun: ({ created_at }) => <Time at={created_at} />,
+          Created: ({ created_at }) => <Time at={created_at} />,
           Next: ({ next_attempt_at }) => (next_attempt_at ? <Time at={next_attempt_at} /> : "–"),
         }}
       />

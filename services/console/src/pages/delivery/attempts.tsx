@@ -1,6 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { Answer } from "../../parts/answer.tsx";
-import { Code, Id, Status, Time, type Tone } from "../../parts/inline.tsx";
+import { Code } from "../../parts/code.tsx";
+import { Id, Moment, Status, Time, type Tone } from "../../parts/inline.tsx";
 import { Pairs, Panel } from "../../parts/page.tsx";
 import parts from "../../parts/parts.module.css";
 import { durationText } from "../../parts/time-text.ts";
@@ -27,9 +28,14 @@ export function Attempts({ delivery }: { readonly delivery: Delivery }) {
       <Answer query={attempts} what="attempts" empty="Nothing was sent yet.">
         {(items) => (
           <ol className={styles.timeline}>
-            {items.map((attempt) => (
+            {items.map((attempt, at) => (
               <li key={attempt.id}>
-                <OneAttempt attempt={attempt} body={delivery.event?.body ?? null} isOpen={attempt === items.at(-1)} />
+                <OneAttempt
+                  attempt={attempt}
+                  before={items[at - 1]?.started_at}
+                  body={delivery.event?.body ?? null}
+                  isOpen={attempt === items.at(-1)}
+                />
               </li>
             ))}
             <li>
@@ -58,12 +64,14 @@ const decisions: Readonly<Record<NonNullable<Attempt["decision"]>, { readonly to
 
 interface AttemptProps {
   readonly attempt: Attempt;
+  /** Start of the one before. */
+  readonly before: string | undefined;
   /** The bytes that were sent; null when the event is not kept any more. */
   readonly body: string | null;
   readonly isOpen: boolean;
 }
 
-function OneAttempt({ attempt, body, isOpen }: AttemptProps) {
+function OneAttempt({ attempt, before, body, isOpen }: AttemptProps) {
   const { number, started_at, duration_ms, status, error, phase, decision, next_attempt_at, id, counted } = attempt;
   const outcome = decisions[decision ?? (status !== null && status < 300 ? "succeeded" : "exhausted")];
   return (
@@ -77,7 +85,7 @@ function OneAttempt({ attempt, body, isOpen }: AttemptProps) {
         <Pairs
           items={[
             ["Attempt", <Id key="" value={id} />],
-            ["Started", <Time key="" at={started_at} />],
+            ["Started", <Moment key="" at={started_at} after={before} />],
             ["Decision", decision ?? "none"],
             ["Counted", counted ? "yes" : "no, it uses up none of the tries"],
             ["Next time", next_attempt_at ? <Time key="" at={next_attempt_at} /> : "none"],

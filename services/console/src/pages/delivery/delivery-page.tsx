@@ -1,8 +1,9 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link, useParams } from "@tanstack/react-router";
 import { Answer } from "../../parts/answer.tsx";
+import { Code } from "../../parts/code.tsx";
 import { Action } from "../../parts/dialog.tsx";
-import { Code, Id, Time, toned } from "../../parts/inline.tsx";
+import { Id, Time, toned } from "../../parts/inline.tsx";
 import { Curl } from "../../parts/lists.tsx";
 import { Page, Pairs, Panel } from "../../parts/page.tsx";
 import { api, useIsPortal, useMay, versioned } from "../../session/api.ts";
@@ -60,11 +61,11 @@ function Summary({ delivery }: { readonly delivery: Delivery }) {
       <Pairs
         items={[
           ["Status", toned(deliveryTones[status], status)],
-          ["Means", meanings[status]],
+          ["Meaning", meanings[status]],
           ["Delivery", <Id key="" value={id} why={false} />],
           ["Event type", event_type],
           ["Endpoint", <EndpointLink key="" id={endpoint_id} />],
-          ["Begun", <Time key="" at={created_at} />],
+          ["Created", <Time key="" at={created_at} />],
           ["Attempts", String(attempts)],
           ["Last error", failureText(delivery)],
           ["Next attempt", next_attempt_at ? <Time key="" at={next_attempt_at} /> : "none"],

@@ -57,7 +57,7 @@ export function Secrets({ endpoint: { id, secrets = [] } }: { readonly endpoint:
           <code>{shown}</code> <Copy text={shown}>Copy the secret</Copy>
         </p>
       )}
-      <LiveSecrets secrets={secrets} since="Made" />
+      <LiveSecrets secrets={secrets} since="Created" />
     </Panel>
   );
 }

@@ -1,6 +1,7 @@
 import { Failure } from "../../parts/answer.tsx";
 import { Button } from "../../parts/button.tsx";
-import { Code, Status } from "../../parts/inline.tsx";
+import { Code } from "../../parts/code.tsx";
+import { Status } from "../../parts/inline.tsx";
 import { Panel } from "../../parts/page.tsx";
 import { durationText } from "../../parts/time-text.ts";
 import { useChange } from "../../parts/use-change.ts";

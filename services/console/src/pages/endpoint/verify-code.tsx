@@ -1,7 +1,7 @@
 import { useState } from "react";
 import { code } from "../../../../../docs/how-to/verify-deliveries.md?code";
 import { Choice } from "../../parts/choice.tsx";
-import { Code } from "../../parts/inline.tsx";
+import { Code } from "../../parts/code.tsx";
 import { Panel } from "../../parts/page.tsx";
 
 /** Languages, as the code blocks of the how-to page call them. */

@@ -1,8 +1,8 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { Answer } from "../../parts/answer.tsx";
+import { Code } from "../../parts/code.tsx";
 import { memberText } from "../../parts/indent-json.ts";
-import { Code } from "../../parts/inline.tsx";
 import { Filters, useFilters } from "../../parts/lists.tsx";
 import { Page, Pairs, Panel } from "../../parts/page.tsx";
 import parts from "../../parts/parts.module.css";

@@ -46,7 +46,7 @@ interface LiveProps {
 function LastDay({ live }: LiveProps) {
   const day = useQuery({ ...dayQuery(null), refetchInterval: readEvery(live) });
   return (
-    <Panel title="Deliveries of 24 hours" actions={<Link to="/webhooks/deliveries">All deliveries</Link>}>
+    <Panel title="Last 24 hours" actions={<Link to="/webhooks/deliveries">All deliveries</Link>}>
       <Answer
         query={day}
         what="statistics"
@@ -97,7 +97,7 @@ function FailingEndpoints({ live }: LiveProps) {
         columns={{
           Endpoint: ({ id, url }) => <EndpointLink id={id}>{url}</EndpointLink>,
           Status: (endpoint) => <EndpointStatus endpoint={endpoint} />,
-          Look: ({ id }) => (
+          View: ({ id }) => (
             <Link to="/webhooks/deliveries" search={{ endpoint_id: id, status: "exhausted" }}>
               given up
             </Link>

@@ -1,8 +1,9 @@
 import { useState } from "react";
 import { Failure } from "../../parts/answer.tsx";
 import { Button } from "../../parts/button.tsx";
+import { Code } from "../../parts/code.tsx";
 import { SelectField } from "../../parts/fields.tsx";
-import { Code, Copy, Time } from "../../parts/inline.tsx";
+import { Copy, Time } from "../../parts/inline.tsx";
 import parts from "../../parts/parts.module.css";
 import { useChange } from "../../parts/use-change.ts";
 import { api, dataOf } from "../../session/api.ts";

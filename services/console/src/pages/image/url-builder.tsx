@@ -1,8 +1,9 @@
 import { useState } from "react";
 import { Failure } from "../../parts/answer.tsx";
 import { Choice } from "../../parts/choice.tsx";
+import { Code } from "../../parts/code.tsx";
 import { Content, parametersOf, useContent } from "../../parts/content.tsx";
-import { Code, Copy } from "../../parts/inline.tsx";
+import { Copy } from "../../parts/inline.tsx";
 import { choice, type FilterFields, Filters, useFilters } from "../../parts/lists.tsx";
 import { Panel } from "../../parts/page.tsx";
 import parts from "../../parts/parts.module.css";

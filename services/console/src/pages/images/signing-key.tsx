@@ -36,7 +36,7 @@ export function SigningKey() {
       }
     >
       <p>Signed URLs show private images to those who have them. A new key takes back what older keys have signed.</p>
-      {made && <LiveSecrets label="Signing keys" name="Key" secrets={made.secrets} since="Made" />}
+      {made && <LiveSecrets label="Signing keys" name="Key" secrets={made.secrets} since="Created" />}
     </Panel>
   );
 }

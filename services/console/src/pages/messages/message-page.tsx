@@ -1,8 +1,9 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link, useParams } from "@tanstack/react-router";
 import { useState } from "react";
+import { Code } from "../../parts/code.tsx";
 import { memberText } from "../../parts/indent-json.ts";
-import { Code, copied, Id, Time } from "../../parts/inline.tsx";
+import { copied, Id, Time } from "../../parts/inline.tsx";
 import { OnePage, Pairs, Panel } from "../../parts/page.tsx";
 import parts from "../../parts/parts.module.css";
 import { api, asText, useMay, versioned } from "../../session/api.ts";

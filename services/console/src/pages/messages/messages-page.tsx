@@ -50,7 +50,7 @@ function Messages({ kind }: { readonly kind: MessageKind }) {
         empty={kind.none}
         columns={{
           Message: (message) => <Name kind={kind} message={message} />,
-          Of: (message) => (
+          Source: (message) => (
             <>
               {"consumer" in message ? message.consumer : message.service}
               <div className={parts.quiet}>{message.topic}</div>

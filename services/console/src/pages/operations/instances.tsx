@@ -108,7 +108,7 @@ function WorkerTable({ label, items }: { readonly label: string; readonly items:
       keyOf={({ instance, worker }) => `${instance} ${worker}`}
       columns={{
         Worker: ({ worker }) => worker,
-        Of: ({ service, instance }) => (
+        Instance: ({ service, instance }) => (
           <>
             {service} <code className={parts.quiet}>{instance}</code>
           </>

@@ -63,13 +63,13 @@ function Waiting({ refetchInterval }: ReadAgain) {
       ),
   });
   return (
-    <Panel title="Waits for a decision">
+    <Panel title="Needs attention">
       <Answer query={waiting} what="messages">
         {(found) => (
           <>
             <Unavailable services={found[0]?.unavailable ?? []} />
             <Table
-              label="Waits for a decision"
+              label="Needs attention"
               rows={found}
               keyOf={({ kind }) => kind.collection}
               columns={{
@@ -79,7 +79,7 @@ function Waiting({ refetchInterval }: ReadAgain) {
                     {count === 0 ? "none" : `${count}${isMore ? " or more" : ""}`}
                   </Status>
                 ),
-                Means: ({ kind }) => kind.about,
+                Meaning: ({ kind }) => kind.about,
               }}
             />
           </>

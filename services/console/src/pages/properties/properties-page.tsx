@@ -44,8 +44,8 @@ export function PropertiesPage() {
             </>
           ),
           Value: (property) => <code>{valueText(property)}</code>,
-          From: ({ source }) => source ?? "not reported",
-          Holds: ({ reload }) => (reload === "live" ? "at once" : "from a restart on"),
+          Source: ({ source }) => source ?? "not reported",
+          Applies: ({ reload }) => (reload === "live" ? "at once" : "from a restart on"),
           Overridden: ({ overrides: [newest] }) => (newest ? <Time at={newest.changedAt} /> : "–"),
         }}
       />

@@ -77,10 +77,10 @@ function Facts({ property }: { readonly property: Property }) {
       <Pairs
         items={[
           ["Runs with", <code key="">{valueText(property)}</code>],
-          ["From", source ?? "no instance with it reports"],
+          ["Source", source ?? "no instance with it reports"],
           ["Effect", effect],
           ["Values", boundsText(property, unit)],
-          ["A change holds", reload === "live" ? "at once" : "from the next start on"],
+          ["A change applies", reload === "live" ? "at once" : "from the next start on"],
           ["Services", services.join(", ")],
           ["Secrecy", secrecy],
         ]}
@@ -121,7 +121,7 @@ function Instances({ property: { instances } }: { readonly property: Property })
           columns={{
             Instance: instanceName,
             Value: (instance) => <code>{valueText(instance)}</code>,
-            From: ({ source }) => source,
+            Source: ({ source }) => source,
             "After a restart": ({ pending }) => (pending ? <code>{valueText(pending)}</code> : "the same"),
             Behind: ({ instance }) => <Lag seconds={lagOf.get(instance)} />,
           }}

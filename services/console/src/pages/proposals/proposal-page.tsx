@@ -81,7 +81,7 @@ function Facts({ proposal }: { readonly proposal: Proposal }) {
           ["Reason", reason ?? "–"],
           ["Proposed by", <Actor key="" id={author} />],
           ["Proposed", <Time key="" at={createdAt} />],
-          ["Holds until", expiresAt ? <Time key="" at={expiresAt} /> : "it is changed again"],
+          ["Applies until", expiresAt ? <Time key="" at={expiresAt} /> : "it is changed again"],
           ...(decidedBy === null
             ? []
             : ([

@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { Answer } from "../../parts/answer.tsx";
-import { Code } from "../../parts/inline.tsx";
+import { Code } from "../../parts/code.tsx";
 import { Panel } from "../../parts/page.tsx";
 import parts from "../../parts/parts.module.css";
 import { dataOf } from "../../session/api.ts";

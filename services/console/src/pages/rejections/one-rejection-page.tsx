@@ -1,7 +1,8 @@
 import type { WebhookRejectionInFull } from "@signalbox/client";
 import { useQuery } from "@tanstack/react-query";
 import { Link, useParams } from "@tanstack/react-router";
-import { Code, copied, Time } from "../../parts/inline.tsx";
+import { Code } from "../../parts/code.tsx";
+import { copied, Time } from "../../parts/inline.tsx";
 import { OnePage, Pairs, Panel } from "../../parts/page.tsx";
 import parts from "../../parts/parts.module.css";
 import { api, dataOf } from "../../session/api.ts";

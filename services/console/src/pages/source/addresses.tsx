@@ -49,7 +49,7 @@ export function Addresses({ source: { id, addresses = [], ingest_path, ingest_ur
         keyOf={({ id }) => id}
         columns={{
           Address: ({ ingest_path }) => copied(base + ingest_path),
-          Made: ({ created_at }) => <Time at={created_at} />,
+          Created: ({ created_at }) => <Time at={created_at} />,
           Ends: ({ ends_at }) => (ends_at ? <Time at={ends_at} /> : "in use, without an end"),
         }}
       />

@@ -121,7 +121,7 @@ function State({ source }: { readonly source: Source }) {
       <Pairs
         items={[
           ["Status", toned(sourceTones[status], status)],
-          ["Means", meanings[status]],
+          ["Meaning", meanings[status]],
           ["Address", copied(ingest_url)],
           ["Scheme", scheme],
           ["Types", event_types?.join(", ") ?? "all"],

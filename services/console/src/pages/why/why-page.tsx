@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useParams } from "@tanstack/react-router";
 import { Form } from "../../parts/form.tsx";
-import { Id, Status, Time, type Tone } from "../../parts/inline.tsx";
+import { Id, Moment, Status, type Tone } from "../../parts/inline.tsx";
 import { Listing } from "../../parts/listing.tsx";
 import { Curl } from "../../parts/lists.tsx";
 import { Page, Panel } from "../../parts/page.tsx";
@@ -11,7 +11,7 @@ import { SourceLink } from "../links.tsx";
 
 const readSteps = async (id: string) => {
   const { items } = await dataOf(api.GET("/api/v1/why/{id}", { params: { path: { id } } }));
-  return items.map((step, at) => ({ ...step, place: String(at) }));
+  return items.map((step, at) => ({ ...step, place: String(at), before: items[at - 1]?.at }));
 };
 
 type Step = Awaited<ReturnType<typeof readSteps>>[number];
@@ -68,7 +68,7 @@ function Chain({ id }: { readonly id: string }) {
         label="Steps"
         keyOf={({ place }) => place}
         columns={{
-          Time: ({ at }) => (at ? <Time at={at} /> : "now"),
+          Time: ({ at, before }) => (at ? <Moment at={at} after={before} /> : "now"),
           Verdict: ({ verdict }) => <Status tone={tones[verdict]}>{verdict}</Status>,
           What: (step) => <What step={step} />,
           Reason: ({ reason }) => reason ?? "–",
