@@ -5,34 +5,28 @@ import {
   type RouteComponent,
   stringifySearchWith,
 } from "@tanstack/react-router";
-import type { WordsOf } from "./parts/words.ts";
 import { PageFailed, PageLoading } from "./shell/page-states.tsx";
 
-type Known<Filters extends string> = { readonly [Name in WordsOf<Filters>]?: string };
+/** The filters of a page in its address. Each list takes those that it knows. */
+type Texts = Readonly<Record<string, string | undefined>>;
 
-/** Keeps the parameters that a page knows, as texts: an address from elsewhere brings nothing else into a query. */
-const knows =
-  <Filters extends string>(names: readonly string[]) =>
-  (search: Record<string, unknown>): Known<Filters> =>
-    Object.fromEntries(
-      names.flatMap((name) => (typeof search[name] === "string" && search[name] !== "" ? [[name, search[name]]] : [])),
-    ) as Known<Filters>;
+/** Takes the parameters of an address that are texts. */
+const textsOf = (search: Record<string, unknown>): Texts =>
+  Object.fromEntries(Object.entries(search).filter(([, text]) => typeof text === "string" && text !== "")) as Texts;
 
-/** Makes pages below a frame: the address, the code, which comes when the page is opened, and the filters in the address. */
+/** Makes pages below a frame: the address, and the code, which comes when the page is opened. */
 export const pagesBelow =
   <Root extends AnyRoute>(root: Root) =>
-  <Path extends string, Name extends string, Filters extends string = never>(
+  <Path extends string, Name extends string>(
     path: Path,
     load: () => Promise<Readonly<Record<NoInfer<Name>, RouteComponent>>>,
     name: Name,
-    filters?: Filters,
   ) =>
     createRoute({
       getParentRoute: () => root,
       path,
       component: lazyRouteComponent(load, name) as RouteComponent,
-      // Every list with pages knows the size of its pages.
-      validateSearch: knows<Filters>(filters?.replace("cursor", "cursor limit").split(" ") ?? []),
+      validateSearch: textsOf,
     });
 
 export const routerOptions = {

@@ -100,7 +100,6 @@ class LiveFeed {
     this.#apply();
   }
 
-  /** Goes on after the last message, with all that came meanwhile. */
   resume(): void {
     this.#isPaused = false;
     this.#apply();

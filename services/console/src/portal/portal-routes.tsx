@@ -16,21 +16,11 @@ const routeTree = rootRoute.addChildren([
       throw redirect({ to: "/webhooks/endpoints" });
     },
   }),
-  page(
-    "/webhooks/endpoints",
-    () => import("../pages/endpoints/endpoints-page.tsx"),
-    "EndpointsPage",
-    "status type failing text cursor",
-  ),
+  page("/webhooks/endpoints", () => import("../pages/endpoints/endpoints-page.tsx"), "EndpointsPage"),
   page("/webhooks/endpoints/$id", () => import("../pages/endpoint/endpoint-page.tsx"), "EndpointPage"),
-  page(
-    "/webhooks/deliveries",
-    () => import("../pages/deliveries/deliveries-page.tsx"),
-    "DeliveriesPage",
-    "status endpoint_id event_id type from to cursor",
-  ),
+  page("/webhooks/deliveries", () => import("../pages/deliveries/deliveries-page.tsx"), "DeliveriesPage"),
   page("/webhooks/deliveries/$id", () => import("../pages/delivery/delivery-page.tsx"), "DeliveryPage"),
-  page("/webhooks/replays", () => import("../pages/replays/replays-page.tsx"), "ReplaysPage", "endpoint_id cursor"),
+  page("/webhooks/replays", () => import("../pages/replays/replays-page.tsx"), "ReplaysPage"),
 ]);
 
 export const portalRouter = createRouter({

@@ -1,4 +1,3 @@
-import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import { Button } from "../../parts/button.tsx";
 import { Id, Time } from "../../parts/inline.tsx";
@@ -6,6 +5,7 @@ import { useFilters } from "../../parts/lists.tsx";
 import { ResourceList } from "../../parts/resource-list.tsx";
 import { ShownOnce } from "../../parts/secret.tsx";
 import { api, dataOf } from "../../session/api.ts";
+import { ApplicationLink } from "../links.tsx";
 import { AccountFrame } from "./account-frame.tsx";
 import { NewApplication } from "./new-application.tsx";
 import { Scopes } from "./scope-choice.tsx";
@@ -47,9 +47,7 @@ export function ApplicationsPage() {
         columns={{
           Name: ({ id, name }) => (
             <>
-              <Link to="/account/applications/$id" params={{ id }}>
-                {name}
-              </Link>
+              <ApplicationLink id={id}>{name}</ApplicationLink>
               <Id value={id} />
             </>
           ),

@@ -1,11 +1,11 @@
 import type { AdministeredAccount } from "@signalbox/client";
-import { Link } from "@tanstack/react-router";
 import { Id, Status, Time, type Tone } from "../../parts/inline.tsx";
 import { choice } from "../../parts/lists.tsx";
 import { Page } from "../../parts/page.tsx";
 import parts from "../../parts/parts.module.css";
 import { ResourceList } from "../../parts/resource-list.tsx";
 import { api, dataOf } from "../../session/api.ts";
+import { AccountLink } from "../links.tsx";
 
 export const accountTones: Readonly<Record<AdministeredAccount["status"], Tone>> = {
   pending: "wait",
@@ -33,9 +33,7 @@ export const AccountsPage = () => (
       columns={{
         Account: ({ id, display_name, contact_address }) => (
           <>
-            <Link to="/accounts/$id" params={{ id }}>
-              {display_name || "without a name"}
-            </Link>
+            <AccountLink id={id}>{display_name || "without a name"}</AccountLink>
             <div className={parts.quiet}>{contact_address ?? "no confirmed address"}</div>
             <Id value={id} />
           </>

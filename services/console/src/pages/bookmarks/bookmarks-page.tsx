@@ -3,7 +3,7 @@ import { Time } from "../../parts/inline.tsx";
 import { Page } from "../../parts/page.tsx";
 import { ResourceList } from "../../parts/resource-list.tsx";
 import { api, dataOf } from "../../session/api.ts";
-import { SourceLink } from "../links.tsx";
+import { BookmarkLink, SourceLink } from "../links.tsx";
 
 /** The received webhooks that are kept under a name, past their retention. */
 export const BookmarksPage = () => (
@@ -15,11 +15,7 @@ export const BookmarksPage = () => (
       read={(query) => dataOf(api.GET("/api/v1/webhooks/bookmarks", { params: { query } }))}
       empty="Nothing is kept under a name yet. The page of a received webhook has a button for it."
       columns={{
-        Name: ({ name }) => (
-          <Link to="/webhooks/bookmarks/$name" params={{ name }}>
-            {name}
-          </Link>
-        ),
+        Name: ({ name }) => <BookmarkLink id={name}>{name}</BookmarkLink>,
         Type: ({ event_type }) => event_type ?? "without a type",
         Source: ({ source_id: id }) => (
           <SourceLink id={id}>

@@ -1,11 +1,11 @@
 import type { WebhookPreset } from "@signalbox/client";
 import { useQuery } from "@tanstack/react-query";
-import { Link } from "@tanstack/react-router";
 import { Answer } from "../../parts/answer.tsx";
 import { Curl, Filters, useFilters } from "../../parts/lists.tsx";
 import { Page } from "../../parts/page.tsx";
 import parts from "../../parts/parts.module.css";
 import { api, dataOf } from "../../session/api.ts";
+import { GuideLink } from "../links.tsx";
 import styles from "./connect.module.css";
 
 /** Every sender that has a guide. */
@@ -49,16 +49,12 @@ function Senders({ items }: { readonly items: readonly WebhookPreset[] }) {
     <ul className={styles.senders} aria-label="Senders">
       {items.map(({ name, title, scheme }) => (
         <li key={name}>
-          <Link to="/webhooks/connect/$preset" params={{ preset: name }}>
-            {title}
-          </Link>
+          <GuideLink id={name}>{title}</GuideLink>
           <span className={parts.quiet}>{scheme}</span>
         </li>
       ))}
       <li>
-        <Link to="/webhooks/connect/$preset" params={{ preset: "other" }}>
-          Another sender
-        </Link>
+        <GuideLink id="other">Another sender</GuideLink>
         <span className={parts.quiet}>you say how it signs</span>
       </li>
     </ul>

@@ -1,4 +1,3 @@
-import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import { useLive } from "../../live/live-feed.ts";
 import { LiveStatus } from "../../live/live-status.tsx";
@@ -8,7 +7,7 @@ import { choice, timeRange, useFilters } from "../../parts/lists.tsx";
 import { Page } from "../../parts/page.tsx";
 import { type ListQuery, ResourceList } from "../../parts/resource-list.tsx";
 import { api, dataOf } from "../../session/api.ts";
-import { EndpointLink } from "../links.tsx";
+import { DeliveryLink, EndpointLink } from "../links.tsx";
 import { deliveryTones } from "../webhooks.ts";
 import { type DeliveryRow, joined, type ToldRows, withAttempts } from "./live-deliveries.ts";
 
@@ -54,9 +53,7 @@ export function DeliveriesPage() {
         columns={{
           Delivery: ({ id, event_type }) => (
             <>
-              <Link to="/webhooks/deliveries/$id" params={{ id }}>
-                {event_type}
-              </Link>
+              <DeliveryLink id={id}>{event_type}</DeliveryLink>
               <Id value={id} />
             </>
           ),

@@ -1,5 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
-import { Link, useParams } from "@tanstack/react-router";
+import { useParams } from "@tanstack/react-router";
 import { Answer } from "../../parts/answer.tsx";
 import { Code } from "../../parts/code.tsx";
 import { Action } from "../../parts/dialog.tsx";
@@ -7,7 +7,7 @@ import { Id, Time, toned } from "../../parts/inline.tsx";
 import { Curl } from "../../parts/lists.tsx";
 import { Page, Pairs, Panel } from "../../parts/page.tsx";
 import { api, useIsPortal, useMay, versioned } from "../../session/api.ts";
-import { EndpointLink, WhyLink } from "../links.tsx";
+import { EndpointLink, EventDeliveriesLink, WhyLink } from "../links.tsx";
 import { type Delivery, deliveryQuery, deliveryTones } from "../webhooks.ts";
 import { Attempts } from "./attempts.tsx";
 
@@ -90,14 +90,7 @@ const meanings: Readonly<Record<Delivery["status"], string>> = {
 
 function Event({ delivery: { event, event_id } }: { readonly delivery: Delivery }) {
   return (
-    <Panel
-      title="Event"
-      actions={
-        <Link to="/webhooks/deliveries" search={{ event_id }}>
-          All its deliveries
-        </Link>
-      }
-    >
+    <Panel title="Event" actions={<EventDeliveriesLink id={event_id}>All its deliveries</EventDeliveriesLink>}>
       <Id value={event_id} />
       {event ? (
         <>

@@ -1,5 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
-import { Link, useNavigate, useParams } from "@tanstack/react-router";
+import { useNavigate, useParams } from "@tanstack/react-router";
 import { useState } from "react";
 import { Answer } from "../../parts/answer.tsx";
 import { Bars } from "../../parts/bars.tsx";
@@ -13,6 +13,7 @@ import parts from "../../parts/parts.module.css";
 import { durationText, shareText } from "../../parts/time-text.ts";
 import { api, ifMatch, useIsPortal, useMay, type Versioned, versioned } from "../../session/api.ts";
 import { EndpointStatus } from "../endpoints/endpoints-page.tsx";
+import { EndpointDeliveriesLink, EndpointReplaysLink } from "../links.tsx";
 import { dayQuery, type Endpoint, endpointQuery, readEndpoint } from "../webhooks.ts";
 import { EndpointFields } from "./endpoint-fields.tsx";
 import { bodyOf, type EndpointInput, inputOf, withoutSecrets } from "./endpoint-input.ts";
@@ -122,12 +123,8 @@ function State({ current: { data: endpoint } }: { readonly current: Versioned<En
       title={type === "pull" ? "Pull endpoint" : url}
       actions={
         <>
-          <Link to="/webhooks/deliveries" search={{ endpoint_id: id }}>
-            Its deliveries
-          </Link>
-          <Link to="/webhooks/replays" search={{ endpoint_id: id }}>
-            Send again
-          </Link>
+          <EndpointDeliveriesLink id={id}>Its deliveries</EndpointDeliveriesLink>
+          <EndpointReplaysLink id={id}>Send again</EndpointReplaysLink>
         </>
       }
     >

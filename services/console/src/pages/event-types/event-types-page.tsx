@@ -8,6 +8,7 @@ import { Page, Pairs, Panel } from "../../parts/page.tsx";
 import parts from "../../parts/parts.module.css";
 import { ResourceList } from "../../parts/resource-list.tsx";
 import { api, asText, dataOf, useMay, versioned } from "../../session/api.ts";
+import { EventTypeLink } from "../links.tsx";
 
 /** The types of events: those of the service and those of the account. One is shown with its schema and an example. */
 export function EventTypesPage() {
@@ -25,11 +26,7 @@ export function EventTypesPage() {
         empty="No type is declared yet."
         keyOf={(type) => type.name}
         columns={{
-          Type: ({ name }) => (
-            <Link to="/webhooks/event-types" search={{ name }}>
-              {name}
-            </Link>
-          ),
+          Type: ({ name }) => <EventTypeLink id={name}>{name}</EventTypeLink>,
           About: ({ description }) => description ?? "–",
           "Declared by": ({ own }) => (own ? "your account" : "Signalbox"),
           Schema: ({ schema, enforcement }) => (schema ? `yes, ${enforcement}` : "none"),

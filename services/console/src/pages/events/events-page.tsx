@@ -1,4 +1,3 @@
-import { Link } from "@tanstack/react-router";
 import { LiveStatus } from "../../live/live-status.tsx";
 import { readUntold } from "../../live/read-every.ts";
 import { useLiveReads } from "../../live/use-live-reads.ts";
@@ -8,6 +7,7 @@ import { timeRange, useFilters } from "../../parts/lists.tsx";
 import { Page } from "../../parts/page.tsx";
 import { ResourceList } from "../../parts/resource-list.tsx";
 import { api, dataOf, useMay } from "../../session/api.ts";
+import { EventDeliveriesLink, EventTypeLink } from "../links.tsx";
 import { publishedEvents } from "../webhooks.ts";
 import { PublishEvent } from "./publish-event.tsx";
 
@@ -41,18 +41,10 @@ export function EventsPage() {
         filters={{ type: "Event type", ...timeRange }}
         empty="No event is here. Events are kept until their retention ends."
         columns={{
-          Type: ({ type }) => (
-            <Link to="/webhooks/event-types" search={{ name: type }}>
-              {type}
-            </Link>
-          ),
+          Type: ({ type }) => <EventTypeLink id={type}>{type}</EventTypeLink>,
           Event: ({ id }) => <Id value={id} />,
           Published: ({ created_at }) => <Time at={created_at} />,
-          Deliveries: ({ id }) => (
-            <Link to="/webhooks/deliveries" search={{ event_id: id }}>
-              show
-            </Link>
-          ),
+          Deliveries: ({ id }) => <EventDeliveriesLink id={id}>show</EventDeliveriesLink>,
         }}
       />
     </Page>

@@ -1,4 +1,3 @@
-import { Link } from "@tanstack/react-router";
 import { Button } from "../../parts/button.tsx";
 import { Form } from "../../parts/form.tsx";
 import { Id } from "../../parts/inline.tsx";
@@ -7,6 +6,7 @@ import { Panel } from "../../parts/page.tsx";
 import parts from "../../parts/parts.module.css";
 import { objectIn } from "../../parts/read-text.ts";
 import { api, dataOf } from "../../session/api.ts";
+import { EventDeliveriesLink } from "../links.tsx";
 
 interface Typed {
   readonly type: string;
@@ -46,10 +46,7 @@ function Published({ event: { id, warnings } }: { readonly event: NonNullable<Aw
   return (
     <>
       <p>
-        Published.{" "}
-        <Link to="/webhooks/deliveries" search={{ event_id: id }}>
-          See its deliveries
-        </Link>
+        Published. <EventDeliveriesLink id={id}>See its deliveries</EventDeliveriesLink>
       </p>
       <Id value={id} />
       {warnings.map(({ pointer, message }) => (

@@ -6,6 +6,7 @@ import { choice, Filters, useFilters } from "../../parts/lists.tsx";
 import { Page } from "../../parts/page.tsx";
 import parts from "../../parts/parts.module.css";
 import { configStatusQuery } from "../configuration.ts";
+import { FlagLink } from "../links.tsx";
 import { type Flag, flagsQuery } from "./flag.ts";
 
 export const flagTones: Readonly<Record<Flag["state"], Tone>> = {
@@ -43,9 +44,7 @@ export function FlagsPage() {
         columns={{
           Flag: ({ key, description }) => (
             <>
-              <Link to="/flags/$key" params={{ key }}>
-                {key}
-              </Link>
+              <FlagLink id={key}>{key}</FlagLink>
               <div className={parts.quiet}>{description}</div>
             </>
           ),

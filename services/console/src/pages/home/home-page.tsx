@@ -12,7 +12,7 @@ import parts from "../../parts/parts.module.css";
 import { durationText, shareText } from "../../parts/time-text.ts";
 import { api, dataOf, useCredential, useMay } from "../../session/api.ts";
 import { EndpointStatus } from "../endpoints/endpoints-page.tsx";
-import { EndpointLink } from "../links.tsx";
+import { EndpointLink, EventDeliveriesLink } from "../links.tsx";
 import { dayQuery, publishedEvents } from "../webhooks.ts";
 import { Checklist } from "./checklist.tsx";
 
@@ -125,11 +125,7 @@ function NewestEvents({ live }: LiveProps) {
           Type: ({ type }) => <code className={parts.quiet}>{type}</code>,
           Event: ({ id }) => <Id value={id} />,
           Time: ({ created_at }) => <Time at={created_at} />,
-          Deliveries: ({ id }) => (
-            <Link to="/webhooks/deliveries" search={{ event_id: id }}>
-              show
-            </Link>
-          ),
+          Deliveries: ({ id }) => <EventDeliveriesLink id={id}>show</EventDeliveriesLink>,
         }}
       />
     </Panel>

@@ -1,14 +1,12 @@
-import type { WordsOf } from "../../parts/words.ts";
 import type { Image } from "../image-queries.ts";
 
-/** The filters of the address that say in which form an image is shown; they are the parameters of its content. */
-export const formParameters = "width height fit format dpr quality gravity background enlarge metadata";
+/** The parameters of the content of an image, which say in which form it is shown; the address of its page has them. */
+export const formNames = [
+  ...(["width", "height", "fit", "format", "dpr", "quality"] as const),
+  ...(["gravity", "background", "enlarge", "metadata"] as const),
+];
 
-type FormName = WordsOf<typeof formParameters>;
-
-export const formNames = formParameters.split(" ") as readonly FormName[];
-
-export type Form = { readonly [Name in FormName]?: string };
+export type Form = { readonly [Name in (typeof formNames)[number]]?: string };
 
 /** Takes the parameters of a form, without what was left empty. */
 export const formOf = (search: Readonly<Record<string, string | undefined>>): Form =>

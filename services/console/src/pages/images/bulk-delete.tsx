@@ -1,4 +1,3 @@
-import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import { Button } from "../../parts/button.tsx";
 import { Action } from "../../parts/dialog.tsx";
@@ -6,6 +5,7 @@ import { Id, Status } from "../../parts/inline.tsx";
 import { Panel, Table } from "../../parts/page.tsx";
 import parts from "../../parts/parts.module.css";
 import { api, dataOf } from "../../session/api.ts";
+import { ReceiptLink } from "../links.tsx";
 import styles from "./images.module.css";
 
 /** Images that are deleted together at most, as the API allows. */
@@ -60,9 +60,7 @@ export function BulkDelete({ chosen, clear }: { readonly chosen: ReadonlySet<str
               ),
               Receipt: ({ id, outcome }) =>
                 outcome === "deleted" ? (
-                  <Link to="/images/deletions/$id" params={{ id }}>
-                    receipt
-                  </Link>
+                  <ReceiptLink id={id}>receipt</ReceiptLink>
                 ) : (
                   <span className={parts.quiet}>none</span>
                 ),

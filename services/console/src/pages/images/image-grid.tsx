@@ -4,6 +4,7 @@ import { Thumbnail } from "../../parts/content.tsx";
 import { Copy, Id, Status, Time } from "../../parts/inline.tsx";
 import parts from "../../parts/parts.module.css";
 import { bytesText, type Image, imageTones, nameOf } from "../image-queries.ts";
+import { ImageLink } from "../links.tsx";
 import { chosenMax } from "./bulk-delete.tsx";
 import styles from "./images.module.css";
 
@@ -64,9 +65,7 @@ function Card({ image, chosen, choose }: { readonly image: Image } & Omit<GridPr
             onChange={toggle}
           />
         )}
-        <Link to="/images/$id" params={{ id }}>
-          {nameOf(image)}
-        </Link>
+        <ImageLink id={id}>{nameOf(image)}</ImageLink>
       </div>
       <div className={parts.row}>
         <Status tone={imageTones[status]}>{status}</Status>

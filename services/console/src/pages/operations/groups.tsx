@@ -1,11 +1,11 @@
 import type { ConsumerGroup } from "@signalbox/client";
-import { Link } from "@tanstack/react-router";
 import { Status, type Tone } from "../../parts/inline.tsx";
 import { Table } from "../../parts/page.tsx";
 import parts from "../../parts/parts.module.css";
 import type { ReadAgain } from "../../parts/read-again.tsx";
 import { durationText } from "../../parts/time-text.ts";
 import { api, dataOf } from "../../session/api.ts";
+import { DeadEventsLink, ParkedLink } from "../links.tsx";
 import { OperationsPanel } from "./operations-panel.tsx";
 
 /** Beyond this an alert goes out. */
@@ -70,9 +70,9 @@ function Topics({ topics }: { readonly topics: ConsumerGroup["topics"] }) {
 function Parked({ parked, service }: Pick<ConsumerGroup, "parked" | "service">) {
   if (parked === null || parked.messages === 0) return "–";
   return (
-    <Link to="/operations/parked" search={{ service }}>
+    <ParkedLink id={service}>
       {parked.messages.toLocaleString()}, the oldest {durationText(parked.oldest_seconds * 1_000)}
-    </Link>
+    </ParkedLink>
   );
 }
 
@@ -94,13 +94,7 @@ export function Outboxes({ refetchInterval }: ReadAgain) {
             Service: ({ service }) => service,
             Waiting: ({ waiting, oldest_seconds }) => <Lag group={{ messages: waiting, seconds: oldest_seconds }} />,
             "Refused by the log": ({ service, dead }) =>
-              dead === 0 ? (
-                "–"
-              ) : (
-                <Link to="/operations/dead-events" search={{ service }}>
-                  {dead.toLocaleString()}
-                </Link>
-              ),
+              dead === 0 ? "–" : <DeadEventsLink id={service}>{dead.toLocaleString()}</DeadEventsLink>,
           }}
         />
       )}

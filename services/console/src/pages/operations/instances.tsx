@@ -57,7 +57,7 @@ function Applied({ instance }: { readonly instance: Instance }) {
       </Status>
       {pending_restart.map((name) => (
         <div key={name} className={parts.quiet}>
-          <PropertyLink name={name}>{name}</PropertyLink> waits for a restart
+          <PropertyLink id={name}>{name}</PropertyLink> waits for a restart
         </div>
       ))}
     </>

@@ -1,4 +1,3 @@
-import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import { Conflict } from "../../parts/conflict.tsx";
 import { Undo } from "../../parts/dialog.tsx";
@@ -7,6 +6,7 @@ import { Panel } from "../../parts/page.tsx";
 import parts from "../../parts/parts.module.css";
 import { TrialForm, useTrial } from "../../parts/trial.tsx";
 import { type Override, type Property, valueText } from "../configuration.ts";
+import { ProposalLink } from "../links.tsx";
 import { ChangeResults } from "./change-results.tsx";
 import { changeProperty, proposeChange, type WantedChange } from "./property-change.ts";
 import { boundsText, inputText, readValue } from "./property-value.ts";
@@ -73,11 +73,8 @@ export function ChangeProperty({ property, isProposed }: ChangeProps) {
       {trial.made && <ChangeResults results={trial.made.results} />}
       {trial.made?.proposal && (
         <p role="status">
-          It is proposed.{" "}
-          <Link to="/proposals/$id" params={{ id: trial.made.proposal }}>
-            See the proposal
-          </Link>
-          , or send its address to another operator.
+          It is proposed. <ProposalLink id={trial.made.proposal}>See the proposal</ProposalLink>, or send its address to
+          another operator.
         </p>
       )}
       {undo && <Undo what="property" run={() => changeProperty(undo, false)} onDone={() => setUndo(null)} />}

@@ -39,7 +39,7 @@ export function PropertiesPage() {
         columns={{
           Property: ({ name, effect }) => (
             <>
-              <PropertyLink name={name}>{name}</PropertyLink>
+              <PropertyLink id={name}>{name}</PropertyLink>
               <div className={parts.quiet}>{effect}</div>
             </>
           ),

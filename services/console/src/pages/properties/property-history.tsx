@@ -1,5 +1,4 @@
 import { useQuery } from "@tanstack/react-query";
-import { Link } from "@tanstack/react-router";
 import { Time } from "../../parts/inline.tsx";
 import { Listing } from "../../parts/listing.tsx";
 import { Panel } from "../../parts/page.tsx";
@@ -7,6 +6,7 @@ import parts from "../../parts/parts.module.css";
 import { useMay } from "../../session/api.ts";
 import { askGraph } from "../../session/graph.ts";
 import { type Property, valueText } from "../configuration.ts";
+import { AccountLink } from "../links.tsx";
 
 interface State {
   readonly set: boolean;
@@ -75,8 +75,8 @@ export function Actor({ id }: { readonly id: string }) {
   const mayOpen = useMay("account:admin");
   if (!mayOpen || !id.startsWith("acc_")) return <code className={parts.quiet}>{id}</code>;
   return (
-    <Link to="/accounts/$id" params={{ id }}>
+    <AccountLink id={id}>
       <code>{id}</code>
-    </Link>
+    </AccountLink>
   );
 }

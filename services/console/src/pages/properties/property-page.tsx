@@ -6,6 +6,7 @@ import parts from "../../parts/parts.module.css";
 import { durationText } from "../../parts/time-text.ts";
 import { useMay } from "../../session/api.ts";
 import { configStatusQuery, type Property, propertiesQuery, useNeedsApproval, valueText } from "../configuration.ts";
+import { ProposalLink } from "../links.tsx";
 import { ChangeProperty } from "./change-property.tsx";
 import { PropertyHistory } from "./property-history.tsx";
 import { boundsText } from "./property-value.ts";
@@ -60,10 +61,7 @@ function OpenProposals({ property: { name, services } }: { readonly property: Pr
     <div className={parts.notice}>
       {data.map(({ id, reason }) => (
         <p key={id}>
-          <Link to="/proposals/$id" params={{ id }}>
-            A change of it is proposed
-          </Link>
-          : {reason ?? "without a reason"}
+          <ProposalLink id={id}>A change of it is proposed</ProposalLink>: {reason ?? "without a reason"}
         </p>
       ))}
     </div>

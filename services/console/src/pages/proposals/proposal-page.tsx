@@ -150,7 +150,7 @@ function PropertyName({ change: { name }, property }: ChangeProps) {
   if (!property) return <code>{name}</code>;
   return (
     <>
-      <PropertyLink name={property.name}>{name}</PropertyLink>
+      <PropertyLink id={property.name}>{name}</PropertyLink>
       <div className={parts.quiet}>
         {property.effect}
         {property.unit && ` In ${property.unit}.`}

@@ -3,6 +3,7 @@ import { Status, Time } from "../../parts/inline.tsx";
 import { choice, useFilters } from "../../parts/lists.tsx";
 import { Page } from "../../parts/page.tsx";
 import { ResourceList } from "../../parts/resource-list.tsx";
+import { ProposalLink } from "../links.tsx";
 import { Actor } from "../properties/property-history.tsx";
 import {
   listQuery,
@@ -34,11 +35,7 @@ export function ProposalsPage() {
         filters={{ text: "Property or reason", state: choice("State", outcomes) }}
         empty="Nobody has proposed a change. The property config.approval says which changes need a second operator."
         columns={{
-          Proposal: ({ id, changes }) => (
-            <Link to="/proposals/$id" params={{ id }}>
-              {titleOf(changes)}
-            </Link>
-          ),
+          Proposal: ({ id, changes }) => <ProposalLink id={id}>{titleOf(changes)}</ProposalLink>,
           State: (proposal) => <Status tone={outcomeTones[outcomeOf(proposal)]}>{outcomeOf(proposal)}</Status>,
           Reason: ({ reason }) => reason ?? "–",
           By: ({ author }) => <Actor id={author} />,

@@ -1,13 +1,13 @@
 import type { ReceivedWebhookInFull } from "@signalbox/client";
 import { useQuery } from "@tanstack/react-query";
-import { Link, useParams } from "@tanstack/react-router";
+import { useParams } from "@tanstack/react-router";
 import { useState } from "react";
 import { Action } from "../../parts/dialog.tsx";
 import { FormAction } from "../../parts/form.tsx";
 import { Id, Time } from "../../parts/inline.tsx";
 import { OnePage, Pairs, Panel } from "../../parts/page.tsx";
 import { api, dataOf, useMay, versioned } from "../../session/api.ts";
-import { SourceLink, WhyLink } from "../links.tsx";
+import { BookmarkLink, SourceLink, SourceReplaysLink, WhyLink } from "../links.tsx";
 import { bytesOf, Content } from "./content.tsx";
 
 interface Place {
@@ -105,11 +105,7 @@ function Actions({ place }: { readonly place: Place }) {
       />
       <Keep place={place} />
       <span role="status">
-        {isPublished && (
-          <Link to="/webhooks/sources/$id/replays" params={{ id: place.id }}>
-            It is published again
-          </Link>
-        )}
+        {isPublished && <SourceReplaysLink id={place.id}>It is published again</SourceReplaysLink>}
       </span>
     </>
   );
@@ -138,13 +134,7 @@ function Keep({ place }: { readonly place: Place }) {
       >
         <p>Its headers and bytes are copied and stay past the retention, as a fixture for your tests for example.</p>
       </FormAction>
-      <span role="status">
-        {kept !== null && (
-          <Link to="/webhooks/bookmarks/$name" params={{ name: kept }}>
-            Kept as {kept}
-          </Link>
-        )}
-      </span>
+      <span role="status">{kept !== null && <BookmarkLink id={kept}>Kept as {kept}</BookmarkLink>}</span>
     </>
   );
 }

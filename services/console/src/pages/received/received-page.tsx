@@ -4,6 +4,7 @@ import { choice } from "../../parts/lists.tsx";
 import { Page } from "../../parts/page.tsx";
 import parts from "../../parts/parts.module.css";
 import { api, dataOf } from "../../session/api.ts";
+import { RejectionsLink, SourceReplaysLink } from "../links.tsx";
 import { ChosenSource, SourceList } from "../source-list.tsx";
 
 /** The webhooks that a source accepted, newest first. */
@@ -30,12 +31,8 @@ function ReceivedOf({ id }: { readonly id: string }) {
       }}
       links={
         <>
-          <Link to="/webhooks/rejections" search={{ source_id: id }}>
-            What it rejected
-          </Link>
-          <Link to="/webhooks/sources/$id/replays" params={{ id }}>
-            Publish again
-          </Link>
+          <RejectionsLink id={id}>What it rejected</RejectionsLink>
+          <SourceReplaysLink id={id}>Publish again</SourceReplaysLink>
         </>
       }
       empty="Nothing was received yet, or it is past its retention. Rejected webhooks are on a page of their own."

@@ -1,13 +1,13 @@
 import type { WebhookRejectionInFull } from "@signalbox/client";
 import { useQuery } from "@tanstack/react-query";
-import { Link, useParams } from "@tanstack/react-router";
+import { useParams } from "@tanstack/react-router";
 import { Code } from "../../parts/code.tsx";
 import { copied, Time } from "../../parts/inline.tsx";
 import { OnePage, Pairs, Panel } from "../../parts/page.tsx";
 import parts from "../../parts/parts.module.css";
 import { api, dataOf } from "../../session/api.ts";
 import { headerLines } from "../header-lines.ts";
-import { SourceLink } from "../links.tsx";
+import { SourceLink, VerifyLink } from "../links.tsx";
 import { textOfBase64 } from "../received/body-text.ts";
 import { Mend } from "./mend.tsx";
 
@@ -26,9 +26,7 @@ export function OneRejectionPage() {
       title="Rejected webhook"
       actions={
         <>
-          <Link to="/webhooks/sources/$id/verify" params={{ id }}>
-            Verify a webhook
-          </Link>
+          <VerifyLink id={id}>Verify a webhook</VerifyLink>
           <SourceLink id={id}>The source</SourceLink>
         </>
       }

@@ -5,6 +5,7 @@ import { choice } from "../../parts/lists.tsx";
 import { Page } from "../../parts/page.tsx";
 import parts from "../../parts/parts.module.css";
 import { api, dataOf } from "../../session/api.ts";
+import { ReceivedLink, RejectionRetriesLink, VerifyLink } from "../links.tsx";
 import { ChosenSource, SourceList } from "../source-list.tsx";
 import { reasonNames, wordsOf } from "./reason-words.ts";
 
@@ -28,15 +29,9 @@ function RejectionsOf({ id }: { readonly id: string }) {
       filters={{ reason: choice("Reason", reasonNames) }}
       links={
         <>
-          <Link to="/webhooks/received" search={{ source_id: id }}>
-            What it received
-          </Link>
-          <Link to="/webhooks/sources/$id/rejection-retries" params={{ id }}>
-            Verify all again
-          </Link>
-          <Link to="/webhooks/sources/$id/verify" params={{ id }}>
-            Verify a webhook
-          </Link>
+          <ReceivedLink id={id}>What it received</ReceivedLink>
+          <RejectionRetriesLink id={id}>Verify all again</RejectionRetriesLink>
+          <VerifyLink id={id}>Verify a webhook</VerifyLink>
         </>
       }
       empty="Nothing was rejected. The list has the newest; the oldest leave it first."

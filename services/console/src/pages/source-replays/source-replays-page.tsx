@@ -1,4 +1,4 @@
-import { Link, useParams } from "@tanstack/react-router";
+import { useParams } from "@tanstack/react-router";
 import {
   bodyOfSpan,
   CountFirst,
@@ -11,7 +11,7 @@ import { Time } from "../../parts/inline.tsx";
 import { Page } from "../../parts/page.tsx";
 import { ReplaysSoFar } from "../../parts/replay-list.tsx";
 import { api, dataOf, useMay, versioned } from "../../session/api.ts";
-import { SourceLink } from "../links.tsx";
+import { RejectionsLink, SourceLink } from "../links.tsx";
 import { reasonNames } from "../rejections/reason-words.ts";
 
 /** Received webhooks that are published again, and a new replay of them. */
@@ -73,14 +73,7 @@ function StartReplay({ id }: { readonly id: string }) {
 export function RejectionRetriesPage() {
   const { id } = useParams({ from: "/webhooks/sources/$id/rejection-retries" });
   return (
-    <Page
-      title="Verify rejected webhooks again"
-      actions={
-        <Link to="/webhooks/rejections" search={{ source_id: id }}>
-          Rejected
-        </Link>
-      }
-    >
+    <Page title="Verify rejected webhooks again" actions={<RejectionsLink id={id}>Rejected</RejectionsLink>}>
       {useMay("webhooks:write") && <StartRetry id={id} />}
       <ReplaysSoFar
         noun="retry"

@@ -1,5 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
-import { Link, useNavigate, useParams } from "@tanstack/react-router";
+import { useNavigate, useParams } from "@tanstack/react-router";
 import { useState } from "react";
 import { Answer } from "../../parts/answer.tsx";
 import { StackedBars } from "../../parts/bars.tsx";
@@ -10,6 +10,7 @@ import { copied, Id, Time, toned } from "../../parts/inline.tsx";
 import { OnePage, Pairs, Panel } from "../../parts/page.tsx";
 import parts from "../../parts/parts.module.css";
 import { api, ifMatch, useMay, type Versioned, versioned } from "../../session/api.ts";
+import { ReceivedLink, RejectionsLink, SourceReplaysLink, VerifyLink } from "../links.tsx";
 import { type Source, sourceDayQuery, sourceQuery, sourceTones, webhookSeries } from "../sources.ts";
 import { Addresses } from "./addresses.tsx";
 import { EditSource } from "./edit-source.tsx";
@@ -26,9 +27,7 @@ export function SourcePage() {
       title="Source"
       actions={
         <>
-          <Link to="/webhooks/sources/$id/verify" params={{ id }}>
-            Verify a webhook
-          </Link>
+          <VerifyLink id={id}>Verify a webhook</VerifyLink>
           {mayWrite && source.data && <Actions current={source.data} onEdit={() => setEditing(true)} />}
         </>
       }
@@ -106,15 +105,9 @@ function State({ source }: { readonly source: Source }) {
       title={name}
       actions={
         <>
-          <Link to="/webhooks/received" search={{ source_id: id }}>
-            Received
-          </Link>
-          <Link to="/webhooks/rejections" search={{ source_id: id }}>
-            Rejected
-          </Link>
-          <Link to="/webhooks/sources/$id/replays" params={{ id }}>
-            Publish again
-          </Link>
+          <ReceivedLink id={id}>Received</ReceivedLink>
+          <RejectionsLink id={id}>Rejected</RejectionsLink>
+          <SourceReplaysLink id={id}>Publish again</SourceReplaysLink>
         </>
       }
     >

@@ -7,7 +7,7 @@ import { Page } from "../../parts/page.tsx";
 import parts from "../../parts/parts.module.css";
 import { ResourceList } from "../../parts/resource-list.tsx";
 import { api, dataOf, useMay } from "../../session/api.ts";
-import { SourceLink } from "../links.tsx";
+import { RejectionsLink, SourceLink } from "../links.tsx";
 import { type Source, type SourceDay, sourceDayQuery, sourceTones, webhookSeries } from "../sources.ts";
 
 /** The senders that post webhooks to the account, each with its last day. */
@@ -45,13 +45,7 @@ export function SourcesPage() {
             <Figure
               id={id}
               show={({ rejected }) =>
-                rejected === 0 ? (
-                  "0"
-                ) : (
-                  <Link to="/webhooks/rejections" search={{ source_id: id }}>
-                    {rejected.toLocaleString()}
-                  </Link>
-                )
+                rejected === 0 ? "0" : <RejectionsLink id={id}>{rejected.toLocaleString()}</RejectionsLink>
               }
             />
           ),

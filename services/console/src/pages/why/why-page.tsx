@@ -1,5 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
-import { Link, useNavigate, useParams } from "@tanstack/react-router";
+import { useNavigate, useParams } from "@tanstack/react-router";
 import { Form } from "../../parts/form.tsx";
 import { Id, Moment, Status, type Tone } from "../../parts/inline.tsx";
 import { Listing } from "../../parts/listing.tsx";
@@ -7,7 +7,7 @@ import { Curl } from "../../parts/lists.tsx";
 import { Page, Panel } from "../../parts/page.tsx";
 import parts from "../../parts/parts.module.css";
 import { api, dataOf } from "../../session/api.ts";
-import { SourceLink } from "../links.tsx";
+import { DeliveryLink, SourceLink } from "../links.tsx";
 
 const readSteps = async (id: string) => {
   const { items } = await dataOf(api.GET("/api/v1/why/{id}", { params: { path: { id } } }));
@@ -85,11 +85,7 @@ function What({ step: { what, id } }: { readonly step: Step }) {
     <>
       {what}
       {id && <Id value={id} />}
-      {id?.startsWith("whd_") && (
-        <Link to="/webhooks/deliveries/$id" params={{ id }}>
-          open the delivery
-        </Link>
-      )}
+      {id?.startsWith("whd_") && <DeliveryLink id={id}>open the delivery</DeliveryLink>}
       {id?.startsWith("src_") && <SourceLink id={id}>open the source</SourceLink>}
     </>
   );
