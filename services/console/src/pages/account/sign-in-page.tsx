@@ -2,7 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { Action } from "../../parts/dialog.tsx";
 import { Id, Status, Time } from "../../parts/inline.tsx";
-import { Listing } from "../../parts/listing.tsx";
+import { Listing, PanelList } from "../../parts/listing.tsx";
 import { Panel } from "../../parts/page.tsx";
 import parts from "../../parts/parts.module.css";
 import { ResourceList } from "../../parts/resource-list.tsx";
@@ -30,15 +30,9 @@ interface PartProps {
 }
 
 function Passkeys({ maySecure }: PartProps) {
-  const passkeys = useQuery({
-    queryKey: ["passkeys"],
-    // The person adds one in another tab and comes back.
-    refetchOnWindowFocus: "always",
-    queryFn: () => dataOf(api.GET("/api/account/passkeys", { params: { query: { limit: 100 } } })),
-  });
   const issuer = issuerOfSession();
   return (
-    <Panel
+    <PanelList
       title="Passkeys"
       actions={
         issuer && (
@@ -47,26 +41,26 @@ function Passkeys({ maySecure }: PartProps) {
           </a>
         )
       }
-    >
-      <p>
-        A passkey signs you in by the lock of your device, without a code. It is added on the page of the sign-in, which
-        alone may ask your browser for one.
-      </p>
-      <Listing
-        query={passkeys}
-        what="passkeys"
-        empty="There is no passkey yet."
-        label="Passkeys"
-        columns={{
-          Name: ({ name }) => name,
-          Passkey: ({ id }) => <Id value={id} />,
-          Kept: ({ synced }) => (synced ? "on your synced devices" : "on one device"),
-          Added: ({ created_at }) => <Time at={created_at} />,
-          "Last used": ({ last_used_at }) => <Time at={last_used_at} />,
-          Change: maySecure && (({ id, name }) => <PasskeyActions id={id} name={name} />),
-        }}
-      />
-    </Panel>
+      lead={
+        <p>
+          A passkey signs you in by the lock of your device, without a code. It is added on the page of the sign-in,
+          which alone may ask your browser for one.
+        </p>
+      }
+      queryKey={["passkeys"]}
+      // The person adds one in another tab and comes back.
+      options={{ refetchOnWindowFocus: "always" }}
+      read={() => dataOf(api.GET("/api/account/passkeys", { params: { query: { limit: 100 } } }))}
+      empty="There is no passkey yet."
+      columns={{
+        Name: ({ name }) => name,
+        Passkey: ({ id }) => <Id value={id} />,
+        Kept: ({ synced }) => (synced ? "on your synced devices" : "on one device"),
+        Added: ({ created_at }) => <Time at={created_at} />,
+        "Last used": ({ last_used_at }) => <Time at={last_used_at} />,
+        Change: maySecure && (({ id, name }) => <PasskeyActions id={id} name={name} />),
+      }}
+    />
   );
 }
 

@@ -1,12 +1,10 @@
 import type { Membership } from "@signalbox/client";
-import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { Button } from "../../parts/button.tsx";
 import { Action } from "../../parts/dialog.tsx";
 import { Id, Time } from "../../parts/inline.tsx";
-import { Listing } from "../../parts/listing.tsx";
+import { PanelList } from "../../parts/listing.tsx";
 import { Curl, useFilters } from "../../parts/lists.tsx";
-import { Panel } from "../../parts/page.tsx";
 import parts from "../../parts/parts.module.css";
 import { ShownOnce } from "../../parts/secret.tsx";
 import { actFor } from "../../session/acting-account.ts";
@@ -58,34 +56,26 @@ export function TeamPage() {
   );
 }
 
-function Members({ mayManage }: { readonly mayManage: boolean }) {
-  const members = useQuery({
-    queryKey: ["members"],
-    queryFn: () => dataOf(api.GET("/api/account/members", { params: { query } })),
-  });
-  return (
-    <Panel title="Members">
-      <p>People who may act for this account. The person whose own account it is owns it and is not listed.</p>
-      <Listing
-        query={members}
-        what="members"
-        empty="Nobody else is a member of this account."
-        label="Members"
-        columns={{
-          Person: ({ member_id, member_name }) => (
-            <>
-              {member_name}
-              <Id value={member_id} why={false} />
-            </>
-          ),
-          Role: ({ role }) => role,
-          Joined: ({ created_at }) => <Time at={created_at} />,
-          Change: mayManage && ((member) => <MemberActions member={member} />),
-        }}
-      />
-    </Panel>
-  );
-}
+const Members = ({ mayManage }: { readonly mayManage: boolean }) => (
+  <PanelList
+    title="Members"
+    lead={<p>People who may act for this account. The person whose own account it is owns it and is not listed.</p>}
+    queryKey={["members"]}
+    read={() => dataOf(api.GET("/api/account/members", { params: { query } }))}
+    empty="Nobody else is a member of this account."
+    columns={{
+      Person: ({ member_id, member_name }) => (
+        <>
+          {member_name}
+          <Id value={member_id} why={false} />
+        </>
+      ),
+      Role: ({ role }) => role,
+      Joined: ({ created_at }) => <Time at={created_at} />,
+      Change: mayManage && ((member) => <MemberActions member={member} />),
+    }}
+  />
+);
 
 function MemberActions({ member: { id, role, member_name: name } }: { readonly member: Membership }) {
   return (
@@ -114,59 +104,44 @@ function MemberActions({ member: { id, role, member_name: name } }: { readonly m
   );
 }
 
-function Invited({ onLink }: { readonly onLink: (link: string | null) => void }) {
-  const invitations = useQuery({
-    queryKey: ["invitations", "mine"],
-    queryFn: () =>
-      dataOf(api.GET("/api/v1/invitations", { params: { query: { ...query, account_id: "mine", status: "open" } } })),
-  });
-  return (
-    <Panel title="Invitations">
-      <Listing
-        query={invitations}
-        what="invitations"
-        empty="No invitation is open."
-        label="Open invitations"
-        columns={{
-          Person: ({ address }) => address ?? "by a link",
-          Role: ({ role }) => role,
-          Ends: ({ expires_at }) => <Time at={expires_at} />,
-          Change: (one) => <InvitationActions invitation={one} onLink={onLink} />,
-        }}
-      />
-    </Panel>
-  );
-}
+const Invited = ({ onLink }: { readonly onLink: (link: string | null) => void }) => (
+  <PanelList
+    title="Open invitations"
+    queryKey={["invitations", "mine"]}
+    read={() =>
+      dataOf(api.GET("/api/v1/invitations", { params: { query: { ...query, account_id: "mine", status: "open" } } }))
+    }
+    empty="No invitation is open."
+    columns={{
+      Person: ({ address }) => address ?? "by a link",
+      Role: ({ role }) => role,
+      Ends: ({ expires_at }) => <Time at={expires_at} />,
+      Change: (one) => <InvitationActions invitation={one} onLink={onLink} />,
+    }}
+  />
+);
 
 /** Only a person belongs to other accounts, and only they switch. */
 function Memberships() {
   const { data: credential } = useCredential();
-  const isPerson = credential?.kind === "token";
-  const memberships = useQuery({
-    queryKey: ["memberships"],
-    enabled: isPerson,
-    queryFn: () => dataOf(api.GET("/api/account/memberships", { params: { query } })),
-  });
-  if (!isPerson) return null;
+  if (credential?.kind !== "token") return null;
   return (
-    <Panel title="Your other accounts">
-      <Listing
-        query={memberships}
-        what="memberships"
-        empty="You are not a member of another account."
-        label="Your other accounts"
-        columns={{
-          Account: ({ account_id, account_name }) => (
-            <>
-              {account_name}
-              <Id value={account_id} why={false} />
-            </>
-          ),
-          Role: ({ role }) => role,
-          Change: (one) => <MembershipActions membership={one} actingId={credential.account_id} />,
-        }}
-      />
-    </Panel>
+    <PanelList
+      title="Your other accounts"
+      queryKey={["memberships"]}
+      read={() => dataOf(api.GET("/api/account/memberships", { params: { query } }))}
+      empty="You are not a member of another account."
+      columns={{
+        Account: ({ account_id, account_name }) => (
+          <>
+            {account_name}
+            <Id value={account_id} why={false} />
+          </>
+        ),
+        Role: ({ role }) => role,
+        Change: (one) => <MembershipActions membership={one} actingId={credential.account_id} />,
+      }}
+    />
   );
 }
 

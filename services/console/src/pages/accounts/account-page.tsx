@@ -2,7 +2,7 @@ import type { AdministeredAccount } from "@signalbox/client";
 import { useQuery } from "@tanstack/react-query";
 import { Link, useParams } from "@tanstack/react-router";
 import { Id, Status, Time, toned } from "../../parts/inline.tsx";
-import { Listing } from "../../parts/listing.tsx";
+import { PanelList } from "../../parts/listing.tsx";
 import { OnePage, Pairs, Panel } from "../../parts/page.tsx";
 import { api, dataOf, versioned } from "../../session/api.ts";
 import { accountTones } from "./accounts-page.tsx";
@@ -74,30 +74,22 @@ function Facts({ account }: { readonly account: AdministeredAccount }) {
 }
 
 /** The newest entries of the audit of the account. */
-function Audit({ id }: { readonly id: string }) {
-  const entries = useQuery({
-    queryKey: ["administered-audit", id],
-    refetchOnWindowFocus: false,
-    queryFn: async () => {
+const Audit = ({ id }: { readonly id: string }) => (
+  <PanelList
+    title="Newest entries of its audit"
+    queryKey={["administered-audit", id]}
+    options={{ refetchOnWindowFocus: false }}
+    read={() => {
       const params = { path: { account_id: id }, query: { limit: 10 } };
-      return (await dataOf(api.GET("/api/accounts/{account_id}/audit", { params }))).items;
-    },
-  });
-  return (
-    <Panel title="Newest entries of its audit">
-      <Listing
-        query={entries}
-        what="audit"
-        empty="Nothing was recorded yet."
-        label="Audit"
-        columns={{
-          Time: ({ created_at }) => <Time at={created_at} />,
-          Action: ({ action }) => <code>{action}</code>,
-          Outcome: ({ outcome }) => <Status tone={outcome === "done" ? "good" : "failed"}>{outcome}</Status>,
-          Reason: ({ reason }) => reason ?? "–",
-          By: ({ actor }) => actor.account_id ?? actor.kind,
-        }}
-      />
-    </Panel>
-  );
-}
+      return dataOf(api.GET("/api/accounts/{account_id}/audit", { params }));
+    }}
+    empty="Nothing was recorded yet."
+    columns={{
+      Time: ({ created_at }) => <Time at={created_at} />,
+      Action: ({ action }) => <code>{action}</code>,
+      Outcome: ({ outcome }) => <Status tone={outcome === "done" ? "good" : "failed"}>{outcome}</Status>,
+      Reason: ({ reason }) => reason ?? "–",
+      By: ({ actor }) => actor.account_id ?? actor.kind,
+    }}
+  />
+);

@@ -6,7 +6,7 @@ import { useLiveReads } from "../../live/use-live-reads.ts";
 import { Answer } from "../../parts/answer.tsx";
 import { Bars } from "../../parts/bars.tsx";
 import { Id, Time } from "../../parts/inline.tsx";
-import { Listing } from "../../parts/listing.tsx";
+import { PanelList } from "../../parts/listing.tsx";
 import { Page, Panel } from "../../parts/page.tsx";
 import parts from "../../parts/parts.module.css";
 import { durationText, shareText } from "../../parts/time-text.ts";
@@ -72,62 +72,43 @@ function LastDay({ live }: LiveProps) {
   );
 }
 
-function FailingEndpoints({ live }: LiveProps) {
-  const failing = useQuery({
-    queryKey: ["endpoints", "failing"],
-    refetchInterval: readEvery(live),
-    queryFn: async () =>
-      (await dataOf(api.GET("/api/v1/webhooks/endpoints", { params: { query: { failing: "true", limit: 10 } } })))
-        .items,
-  });
-  return (
-    <Panel
-      title="Failing endpoints"
-      actions={
-        <Link to="/webhooks/endpoints" search={{ failing: "true" }}>
-          All failing
+const FailingEndpoints = ({ live }: LiveProps) => (
+  <PanelList
+    title="Failing endpoints"
+    actions={
+      <Link to="/webhooks/endpoints" search={{ failing: "true" }}>
+        All failing
+      </Link>
+    }
+    queryKey={["endpoints", "failing"]}
+    options={{ refetchInterval: readEvery(live) }}
+    read={() => dataOf(api.GET("/api/v1/webhooks/endpoints", { params: { query: { failing: "true", limit: 10 } } }))}
+    empty="No endpoint is failing."
+    columns={{
+      Endpoint: ({ id, url }) => <EndpointLink id={id}>{url}</EndpointLink>,
+      Status: (endpoint) => <EndpointStatus endpoint={endpoint} />,
+      View: ({ id }) => (
+        <Link to="/webhooks/deliveries" search={{ endpoint_id: id, status: "exhausted" }}>
+          given up
         </Link>
-      }
-    >
-      <Listing
-        query={failing}
-        what="endpoints"
-        empty="No endpoint is failing."
-        label="Failing endpoints"
-        columns={{
-          Endpoint: ({ id, url }) => <EndpointLink id={id}>{url}</EndpointLink>,
-          Status: (endpoint) => <EndpointStatus endpoint={endpoint} />,
-          View: ({ id }) => (
-            <Link to="/webhooks/deliveries" search={{ endpoint_id: id, status: "exhausted" }}>
-              given up
-            </Link>
-          ),
-        }}
-      />
-    </Panel>
-  );
-}
+      ),
+    }}
+  />
+);
 
-function NewestEvents({ live }: LiveProps) {
-  const events = useQuery({
-    queryKey: ["events", "newest"],
-    refetchInterval: readUntold(live),
-    queryFn: async () => (await dataOf(api.GET("/api/v1/webhooks/events", { params: { query: { limit: 8 } } }))).items,
-  });
-  return (
-    <Panel title="Newest events" actions={<Link to="/webhooks/events">All events</Link>}>
-      <Listing
-        query={events}
-        what="events"
-        empty="No event was published yet."
-        label="Newest events"
-        columns={{
-          Type: ({ type }) => <code className={parts.quiet}>{type}</code>,
-          Event: ({ id }) => <Id value={id} />,
-          Time: ({ created_at }) => <Time at={created_at} />,
-          Deliveries: ({ id }) => <EventDeliveriesLink id={id}>show</EventDeliveriesLink>,
-        }}
-      />
-    </Panel>
-  );
-}
+const NewestEvents = ({ live }: LiveProps) => (
+  <PanelList
+    title="Newest events"
+    actions={<Link to="/webhooks/events">All events</Link>}
+    queryKey={["events", "newest"]}
+    options={{ refetchInterval: readUntold(live) }}
+    read={() => dataOf(api.GET("/api/v1/webhooks/events", { params: { query: { limit: 8 } } }))}
+    empty="No event was published yet."
+    columns={{
+      Type: ({ type }) => <code className={parts.quiet}>{type}</code>,
+      Event: ({ id }) => <Id value={id} />,
+      Time: ({ created_at }) => <Time at={created_at} />,
+      Deliveries: ({ id }) => <EventDeliveriesLink id={id}>show</EventDeliveriesLink>,
+    }}
+  />
+);

@@ -1,7 +1,5 @@
-import { useQuery } from "@tanstack/react-query";
 import { Time } from "../../parts/inline.tsx";
-import { Listing } from "../../parts/listing.tsx";
-import { Panel } from "../../parts/page.tsx";
+import { PanelList } from "../../parts/listing.tsx";
 import parts from "../../parts/parts.module.css";
 import { useMay } from "../../session/api.ts";
 import { askGraph } from "../../session/graph.ts";
@@ -35,38 +33,31 @@ interface Answered {
 export function PropertyHistory({ property: { name, overrides } }: { readonly property: Property }) {
   // An override for one service has a history of its own.
   const names = [...new Set([name, ...overrides.map((override) => override.name)])];
-  const history = useQuery({
-    queryKey: ["property-history", names],
-    queryFn: async () => {
-      const answers = await Promise.all(
-        names.map(async (one) => {
-          const { propertyHistory } = await askGraph<Answered>(historyQuery, { name: one });
-          return propertyHistory.edges.map(({ node }) => ({ ...node, name: one }));
-        }),
-      );
-      return answers.flat().toSorted((a, b) => b.changedAt.localeCompare(a.changedAt));
-    },
-  });
   return (
-    <Panel title="History">
-      <Listing
-        query={history}
-        what="history"
-        empty="Nobody has overridden it yet."
-        label="History"
-        keyOf={({ name, revision }) => `${name} ${revision}`}
-        columns={{
-          Revision: ({ revision, name: one }) => (one === name ? revision : `${revision}, ${one}`),
-          Before: ({ before }) => <code>{stateText(before)}</code>,
-          After: ({ after }) => <code>{stateText(after)}</code>,
-          Reason: ({ reason }) => reason ?? "–",
-          By: ({ actor }) => <Actor id={actor} />,
-          Time: ({ changedAt }) => <Time at={changedAt} />,
-        }}
-      />
-    </Panel>
+    <PanelList
+      title="History"
+      queryKey={["property-history", names]}
+      read={async () => (await Promise.all(names.map(readHistory))).flat().toSorted(byTime)}
+      empty="Nobody has overridden it yet."
+      keyOf={({ name: one, revision }) => `${one} ${revision}`}
+      columns={{
+        Revision: ({ revision, name: one }) => (one === name ? revision : `${revision}, ${one}`),
+        Before: ({ before }) => <code>{stateText(before)}</code>,
+        After: ({ after }) => <code>{stateText(after)}</code>,
+        Reason: ({ reason }) => reason ?? "–",
+        By: ({ actor }) => <Actor id={actor} />,
+        Time: ({ changedAt }) => <Time at={changedAt} />,
+      }}
+    />
   );
 }
+
+async function readHistory(name: string) {
+  const { propertyHistory } = await askGraph<Answered>(historyQuery, { name });
+  return propertyHistory.edges.map(({ node }) => ({ ...node, name }));
+}
+
+const byTime = (one: PastChange, other: PastChange) => other.changedAt.localeCompare(one.changedAt);
 
 export const stateText = (state: State): string => (state.set ? valueText(state) : "not overridden");
 

@@ -1,10 +1,9 @@
-import { useQuery } from "@tanstack/react-query";
 import { useNavigate, useParams } from "@tanstack/react-router";
 import { Form } from "../../parts/form.tsx";
 import { Id, Moment, Status, type Tone } from "../../parts/inline.tsx";
-import { Listing } from "../../parts/listing.tsx";
+import { PanelList } from "../../parts/listing.tsx";
 import { Curl } from "../../parts/lists.tsx";
-import { Page, Panel } from "../../parts/page.tsx";
+import { Page } from "../../parts/page.tsx";
 import parts from "../../parts/parts.module.css";
 import { api, dataOf } from "../../session/api.ts";
 import { DeliveryLink, SourceLink } from "../links.tsx";
@@ -57,28 +56,25 @@ const tones: Readonly<Record<Step["verdict"], Tone>> = {
   hole: "off",
 };
 
-function Chain({ id }: { readonly id: string }) {
-  const steps = useQuery({ queryKey: ["why", id], queryFn: () => readSteps(id) });
-  return (
-    <Panel title="What happened">
-      <Listing
-        query={steps}
-        what="id"
-        empty="Nothing is known of this id."
-        label="Steps"
-        keyOf={({ place }) => place}
-        columns={{
-          Time: ({ at, before }) => (at ? <Moment at={at} after={before} /> : "now"),
-          Verdict: ({ verdict }) => <Status tone={tones[verdict]}>{verdict}</Status>,
-          What: (step) => <What step={step} />,
-          Reason: ({ reason }) => reason ?? "–",
-          By: ({ by, service }) => by ?? service,
-        }}
-      />
-      <Curl path={`api/v1/why/${encodeURIComponent(id)}`} />
-    </Panel>
-  );
-}
+const Chain = ({ id }: { readonly id: string }) => (
+  <PanelList
+    title="Steps"
+    what="id"
+    queryKey={["why", id]}
+    read={() => readSteps(id)}
+    empty="Nothing is known of this id."
+    keyOf={({ place }) => place}
+    columns={{
+      Time: ({ at, before }) => (at ? <Moment at={at} after={before} /> : "now"),
+      Verdict: ({ verdict }) => <Status tone={tones[verdict]}>{verdict}</Status>,
+      What: (step) => <What step={step} />,
+      Reason: ({ reason }) => reason ?? "–",
+      By: ({ by, service }) => by ?? service,
+    }}
+  >
+    <Curl path={`api/v1/why/${encodeURIComponent(id)}`} />
+  </PanelList>
+);
 
 function What({ step: { what, id } }: { readonly step: Step }) {
   return (
