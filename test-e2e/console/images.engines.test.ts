@@ -99,11 +99,13 @@ test("a focal point set by a click is saved beside the title that somebody else 
   await picture.click({ position: { x: box.width / 4, y: box.height / 4 } });
   await page.getByText(/^2\d(\.\d)? % from the left, 2\d(\.\d)? % from the top$/).waitFor();
   await page.getByText("Not saved yet.").waitFor();
+  await page.getByLabel("Title").focus();
   await other.getByLabel("Title").fill("theirs");
   await other.getByRole("button", { name: "Save" }).click();
   // It shows the other's change by itself, and keeps what was typed.
   await page.getByRole("heading", { name: "theirs", level: 1 }).waitFor();
   await page.getByText("Not saved yet.").waitFor();
+  assert.equal(await page.getByLabel("Title").evaluate((one) => one === one.ownerDocument.activeElement), true);
   await page.getByRole("button", { name: "Save" }).click();
   await page.getByText("Saved.").waitFor();
   await page.getByText(/^2\d(\.\d)? % from the left, 2\d(\.\d)? % from the top$/).waitFor();

@@ -125,6 +125,18 @@ test("by keyboard a person pauses the page, which then catches up with everythin
   await Promise.all([page.close(), other.close()]);
 });
 
+test("rows stay under the pointer until a press shows the new ones", async () => {
+  const page = await openDeliveries();
+  await publish("live.pointed");
+  await rowOf(page, "live.pointed").hover();
+  await publish("live.waits");
+  await page.getByRole("button", { name: "Show 1 new" }).waitFor();
+  assert.equal(await rowOf(page, "live.waits").count(), 0);
+  await pressByKeyboard(page, page.getByRole("button", { name: "Show 1 new" }));
+  await rowOf(page, "live.waits").waitFor();
+  await page.close();
+});
+
 test("a tab that nobody sees keeps no connection, yet misses nothing when it is seen again", async () => {
   const page = await openDeliveries();
   const become = (state: "hidden" | "visible") =>
