@@ -24,7 +24,7 @@ export { openEventLog } from "./open-event-log.ts";
 export { outboxInsert, type PreparedEvent } from "./outbox/append-events.ts";
 export { createOutbox, type Outbox } from "./outbox/outbox.ts";
 export { readOutboxState } from "./outbox/outbox-metrics.ts";
-export { ReplayEngine, type ReplayKind, type ReplayRow, type ReplayStep } from "./outbox/replay-engine.ts";
+export { ReplayEngine, type ReplayKind, type ReplayStep } from "./outbox/replay-engine.ts";
 
 /** Operators' work on what was not handled or published, each a table of functions. */
 export { deadEvents, deadLetters, parkedKeys };

@@ -136,9 +136,14 @@ const wanted = {
 const SetFlag = z.preprocess(
   given,
   z.strictObject({
-    ...{ ...members, description, schedule, expires },
+    ...members,
+    description,
+    schedule,
+    expires,
     salt: salt.optional().describe("Without it a flag keeps its salt, and a new flag gets a new one."),
-    ...{ rules, prerequisites, ...wanted },
+    rules,
+    prerequisites,
+    ...wanted,
     dry_run: dryRun,
   }),
 );
