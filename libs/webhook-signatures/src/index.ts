@@ -21,7 +21,6 @@ export {
 } from "./schemes/schemes.ts";
 export {
   type Claim,
-  type DeliveryIdentity,
   handshakes,
   type SignatureScheme,
   type SignedRequest,
