@@ -22,11 +22,7 @@ const toleranceSeconds = minutes(5) / 1000;
 const Body = z.object({ data: eventOf("account.canary_changed").data });
 const scheme = schemeOf("standard-webhooks");
 
-/**
- * Opens a receiver of our own on a loopback port of this process, which verifies deliveries as a customer's does, with
- * the stored secret. The guard of customers' deliveries stays as it is: they have another client, which refuses this
- * port as it refuses every port of the process.
- */
+/** Opens a loopback receiver that verifies as a customer's does. The client of customers' deliveries refuses it. */
 export async function openCanaryReceiver(
   { configuration, runner, clock, log, metrics }: DeliveryContext,
   pool: Pool,

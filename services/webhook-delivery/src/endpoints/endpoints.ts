@@ -124,12 +124,7 @@ function requireFitting(type: Endpoint["type"], settings: Endpoint["settings"]):
   throw new AppError("validation_error", message, { details });
 }
 
-/**
- * Normalizes the URL and refuses one that can never be delivered to: not https, with credentials, with a fragment, or a
- * literal address that is not public. The addresses that a name resolves to are checked at the socket, at every
- * attempt.
- * @throws AppError `validation_error` on `url`
- */
+/** Normalizes the URL. Addresses of a name are checked at the socket. @throws AppError `validation_error` on `url` */
 function targetOf(outbound: OutboundClient, text: string): string {
   const problem = outbound.check(text, { requireHttps: true });
   if (problem !== null) throw refusedUrl(problem.code, problem.message);

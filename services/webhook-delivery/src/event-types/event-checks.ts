@@ -51,7 +51,8 @@ export async function checkEvents(
     usedMs.set(type, checkedMs);
     if (answer.outcome === "timeout")
       await downgradeType(service, slowestOf(usedMs, type, answer.reason), answer.reason);
-    if (answer.outcome === "timeout" && usedMs.size > 1) throw sendAgain();
+    if (answer.outcome === "timeout" && usedMs.size > 1)
+      throw new AppError("rate_limited", sendAgain, { retryAfterSeconds: 1 });
     for (const [at, index] of indexes.entries()) misfits[index] = misfitOf(answer, at);
   }
   const index = misfits.findIndex((one, at) => one && one !== unchecked && typeOf(at)?.enforcement === "block");
@@ -79,10 +80,7 @@ function misfitOf(answer: SchemaAnswer, at: number): Misfit | null {
   }
 }
 
-const sendAgain = () =>
-  new AppError("rate_limited", "The schemas of these events took too much time. Send the request again.", {
-    retryAfterSeconds: 1,
-  });
+const sendAgain = "The schemas of these events took too much time. Send the request again.";
 
 /** Makes a type whose schema cannot be applied only warn, unless it was changed meanwhile. */
 async function downgradeType(

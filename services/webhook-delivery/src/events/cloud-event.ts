@@ -17,16 +17,8 @@ const text = (max: number) =>
     .regex(/^[^\p{Cc}\p{Cs}]*$/u, { error: "Must not have control characters." });
 
 /** Attributes that have members of their own in an event, or are set by the service. */
-const coreAttributes = new Set([
-  "specversion",
-  "id",
-  "type",
-  "time",
-  "subject",
-  "datacontenttype",
-  "data",
-  "accountid",
-]);
+const ownMembers = ["specversion", "id", "type", "time", "subject", "datacontenttype", "data"];
+const coreAttributes = new Set([...ownMembers, "accountid"]);
 const attributesMax = 32;
 const namePattern = /^[a-z0-9]{1,64}$/;
 const nameRule = "A name has 1–64 lower-case letters and digits.";
@@ -100,7 +92,7 @@ const CloudEvent = z
   })
   .meta({ id: "CloudEvent" });
 
-const readApart = new Set(["specversion", "id", "type", "time", "subject", "datacontenttype", "data", "data_base64"]);
+const readApart = new Set([...ownMembers, "data_base64"]);
 
 /** Drops members without a value: null is the same as absent. */
 const membersOf = (given: object) =>

@@ -11,9 +11,7 @@ interface Overdue {
   readonly dueAt: string;
 }
 
-interface Parked extends Delivery {
-  readonly orderKey: string;
-}
+type Parked = Delivery & { readonly orderKey: string };
 
 const batch = 100;
 /** A delivery that is due is attempted first, so that an endpoint that was paused for long gets its chance. */

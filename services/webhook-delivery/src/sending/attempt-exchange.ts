@@ -30,12 +30,7 @@ export function limitHeaders(headers: IncomingHttpHeaders): Record<string, strin
 }
 
 /** Returns the milliseconds of each phase. A reused connection has no resolve, connect and tls. */
-export function phasesOf({
-  totalMs,
-  sentAfterMs,
-  firstByteAfterMs,
-  opened,
-}: Timing): Record<AttemptPhase, number | null> {
+export function phasesOf({ totalMs, sentAfterMs, firstByteAfterMs, opened }: Timing) {
   const making = opened === null ? 0 : opened.resolveMs + opened.connectMs + (opened.tlsMs ?? 0);
   return {
     resolve: rounded(opened?.resolveMs),
@@ -44,7 +39,7 @@ export function phasesOf({
     send: rounded(Math.max(0, sentAfterMs - making)),
     first_byte: rounded(firstByteAfterMs - sentAfterMs),
     body: rounded(totalMs - firstByteAfterMs),
-  };
+  } satisfies Record<AttemptPhase, number | null>;
 }
 
 const rounded = (ms: number | null | undefined): number | null => (ms == null ? null : Math.round(ms * 10) / 10);

@@ -93,10 +93,7 @@ export interface Inserted {
   readonly leasedUntil: Date;
 }
 
-interface Terms {
-  readonly leaseMs: number;
-  readonly instance: number | null;
-}
+type Terms = { readonly leaseMs: number; readonly instance: number | null };
 
 /** The part of a write that comes once: the endpoints to judge, and the events with the numbers of their deliveries. */
 interface OncePerWrite {

@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 import { randomId, seconds } from "@signalbox/core";
 import { createWakeUp, type WakeUp } from "@signalbox/runtime";
@@ -144,16 +145,11 @@ export class PullWaits {
           if (sender !== processId) for (const id of ids) this.wake(id);
         });
         await session.query(listenStatement);
-        await aborted(AbortSignal.any([session.lost, signal]));
+        const end = AbortSignal.any([session.lost, signal]);
+        if (!end.aborted) await once(end, "abort");
       });
       await lost.catch(() => {});
       await sleep(retryMs, undefined, { signal }).catch(() => {});
     }
   }
 }
-
-const aborted = (signal: AbortSignal): Promise<void> =>
-  new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    else signal.addEventListener("abort", () => resolve(), { once: true });
-  });

@@ -1,5 +1,5 @@
 import type { Caller } from "@signalbox/auth";
-import { examples, identifier, timeInput, timestamp, viewOf, webhookSourceExample } from "@signalbox/contracts";
+import { dateInput, examples, identifier, timestamp, viewOf, webhookSourceExample } from "@signalbox/contracts";
 import { AppError, newId } from "@signalbox/core";
 import { accepted, ok } from "@signalbox/http";
 import { audited, type Edges, edgesOf, listBelow, operation, record, tooMany } from "@signalbox/service";
@@ -62,8 +62,7 @@ function newReplay(
   { ids, from, to, event_types: eventTypes = [], rate }: NewReplay,
 ): Replay {
   const now = service.clock.now();
-  const fromAt = from ? new Date(Math.max(Date.parse(from), keptSince(service))) : now;
-  const toAt = to === undefined ? now : new Date(Math.min(Date.parse(to), now.getTime()));
+  const fromAt = from ? new Date(Math.max(from.getTime(), keptSince(service))) : now;
   return {
     id: newId("rpl", now.getTime()),
     sourceId,
@@ -73,7 +72,7 @@ function newReplay(
     eventTypes,
     rate,
     fromAt,
-    toAt,
+    toAt: to && to < now ? to : now,
     total: 0,
     published: 0,
     missing: 0,
@@ -92,8 +91,8 @@ const missing = "There is no such replay.";
 const CreateReplayBody = z
   .strictObject({
     ids: z.array(z.string().max(64)).min(1).max(1_000).optional().describe("The received webhooks to publish again."),
-    from: timeInput.optional().describe("Instead of ids: webhooks received at this time or later."),
-    to: timeInput.optional().describe("Webhooks received before this time. Default: now."),
+    from: dateInput.optional().describe("Instead of ids: webhooks received at this time or later."),
+    to: dateInput.optional().describe("Webhooks received before this time. Default: now."),
     event_types: z
       .array(z.string().min(1).max(256))
       .min(1)
@@ -111,7 +110,7 @@ const CreateReplayBody = z
     path: ["ids"],
     error: "Leave out to and event_types when ids are given.",
   })
-  .refine(({ from, to }) => from === undefined || to === undefined || Date.parse(from) <= Date.parse(to), {
+  .refine(({ from, to }) => from === undefined || to === undefined || from <= to, {
     path: ["to"],
     error: "to must not be earlier than from.",
   })
