@@ -83,6 +83,8 @@ export const RenditionRequest = z.object({
     .describe("Degrees clockwise."),
   blur: z.number().optional().describe("Radius in pixels of the result."),
   round: z.int().optional().describe("Radius of the corners in pixels of the result."),
+  pad: z.int().optional().describe("Width of the margin around the result, in pixels."),
+  frame: z.int().optional().describe("The frame of an animation, from 1."),
 });
 
 export type RenditionRequest = z.output<typeof RenditionRequest>;

@@ -17,6 +17,8 @@ interface OpenOptions {
   /** Enforced by the decoder itself, in case a header deceived the earlier check. */
   readonly pixelsMax: number;
   readonly allFrames?: boolean;
+  /** The frame to open otherwise, from 0. */
+  readonly page?: number;
   /** True where the colours are converted by something else than the profile. */
   readonly ignoresProfile?: boolean;
   /** Refuses also what the decoder only warns about. */
@@ -29,12 +31,12 @@ interface OpenOptions {
  */
 export function openImage(
   path: string,
-  { pixelsMax, allFrames, ignoresProfile: ignoreIcc = false, isStrict = false }: OpenOptions,
+  { pixelsMax, allFrames, page = 0, ignoresProfile: ignoreIcc = false, isStrict = false }: OpenOptions,
 ): Sharp {
   const pages = allFrames ? -1 : 1;
   const failOn = isStrict ? "warning" : "error";
   const options: SharpOptions = { limitInputPixels: pixelsMax, failOn, pages, ignoreIcc };
-  return sharp(path, options);
+  return sharp(path, page > 0 ? { ...options, page } : options);
 }
 
 /**

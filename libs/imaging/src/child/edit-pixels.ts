@@ -9,7 +9,7 @@ export async function editPixels(image: Sharp, { crop: rectangle, rotate: rotati
 }
 
 /** Decodes what was asked for so far: the decoder has an order of its own for its operations. */
-async function finished(image: Sharp): Promise<Sharp> {
+export async function finished(image: Sharp): Promise<Sharp> {
   const { data, info } = await image
     .toColourspace("srgb")
     .raw({ depth: "uchar" })

@@ -15,6 +15,7 @@ import { type Colouring, colouringOf, encodeImage, encodeNearLossless, mayBeLigh
 import { type Rights, readRights } from "./exif-rights.ts";
 import { addGainMap, readGainMap, renderGainMap } from "./gain-map.ts";
 import { preferLighterOriginal } from "./lighter-file.ts";
+import { padImage } from "./pad-image.ts";
 import { roundCorners } from "./round-corners.ts";
 
 /** Renders one rendition, from file to file. Throws the codec's error when it fails. */
@@ -23,13 +24,14 @@ export async function renderImage(job: RenderJob): Promise<RenderedFile> {
   const isAsItWas = !isEdited(rendition);
   const keepsFrames = facts.frames > 1 && outputTraits[rendition.format].animation && isAsItWas;
   const pixelsMax = keepsFrames ? limits.framesPixelsMax : pixelsMaxOf(facts.format, limits);
-  const opening = { pixelsMax, allFrames: keepsFrames };
+  const opening = { pixelsMax, allFrames: keepsFrames, page: (rendition.frame ?? 1) - 1 };
   const read = await openImage(source, opening).metadata();
   const { coding, isDeep, hdr } = await readColours(source, facts.format, read);
   const rights = rendition.copyright ? readRights(read.exif) : null;
   const plan: RenditionPlan = {
     rendition,
-    geometry: planGeometry(facts, rendition),
+    // The margin is a step of its own.
+    geometry: planGeometry(facts, { ...rendition, pad: undefined }),
     isMoving: facts.frames > 1,
     coding,
     isDeep,
@@ -124,6 +126,9 @@ function backgroundOf({ background, format }: Rendition): string | null {
   return outputTraits[format].alpha ? null : `#${white}`;
 }
 
+const padded: Step = (image, { rendition }) =>
+  rendition.pad ? padImage(image, rendition.pad, backgroundOf(rendition) ?? "#ffffff00") : image;
+
 const flatten: Step = (image, { rendition }) => {
   const background = backgroundOf(rendition);
   return background === null ? image : image.flatten({ background });
@@ -144,5 +149,5 @@ const keepRights: Step = (image, { rights }) => (rights ? image.withExif({ IFD0:
 
 /** The steps in their order. A new step is one function and one name. */
 const renditionSteps: readonly Step[] = [
-  ...[orient, edit, resize, crop, convert, pad, blurred, rounded, flatten, toSrgb, keepRights],
+  ...[orient, edit, resize, crop, convert, pad, blurred, rounded, padded, flatten, toSrgb, keepRights],
 ];

@@ -1,18 +1,25 @@
+import { definedMembers } from "@signalbox/core";
 import { cropFocus, cropSize, type Rectangle, withinImage } from "./crop.ts";
 import { type Rotation, rotateFocus, rotateSize } from "./rotate.ts";
 import type { FocalPoint, Size } from "./size.ts";
 
 /** The largest radius: beyond it a picture is one colour, and the work grows with it. */
 export const blurMax = 50;
+/** The widest margin. */
+export const padMax = 1_000;
 
-/** Changes of the pixels besides size and format. An edited animation is a still of its first frame. */
+/** Changes of the pixels besides size and format. An edited animation is a still of one of its frames. */
 export interface Edits {
+  /** The frame of an animation, from 1; the first one when absent. */
+  readonly frame?: number | undefined;
   readonly crop?: Rectangle | undefined;
   readonly rotate?: Rotation | undefined;
   /** Standard deviation in pixels of the result, as in CSS. */
   readonly blur?: number | undefined;
   /** Radius of the corners in pixels of the result. */
   readonly round?: number | undefined;
+  /** Width of the margin around the result, in pixels. */
+  readonly pad?: number | undefined;
 }
 
 /** An image before it is scaled: its size, and the point that crops keep. */
@@ -42,28 +49,23 @@ const resizingEdits: readonly Edit[] = [crop, rotate];
 export const editedImage = (original: Edited, edits: Edits): Edited =>
   resizingEdits.reduce((before, edit) => edit(edits, before), original);
 
-export const isEdited = ({ crop, rotate, blur, round }: Edits): boolean =>
-  [crop, rotate, blur, round].some((edit) => edit !== undefined);
+export const isEdited = ({ frame, crop, rotate, blur, round, pad }: Edits): boolean =>
+  [frame, crop, rotate, blur, round, pad].some((edit) => edit !== undefined);
 
 /** Builds the form of edits in which equal pixels have equal members. */
-export function canonicalEdits({ crop, rotate, blur, round }: Edits, source: Size): Edits {
+export function canonicalEdits(
+  { frame, crop, rotate, blur, round, pad }: Edits,
+  source: Size & { readonly frames?: number },
+): Edits {
   const inside = crop && withinImage(crop, source);
   const isPart = inside && (inside.width < source.width || inside.height < source.height);
-  return {
-    ...(isPart && { crop: inside }),
-    ...(rotate !== undefined && { rotate }),
-    ...(blur !== undefined && { blur }),
-    ...(round !== undefined && { round }),
-  };
+  const chosen = (source.frames ?? 1) > 1 ? frame : undefined;
+  return definedMembers({ frame: chosen, crop: isPart ? inside : undefined, rotate, blur, round, pad });
 }
 
 /** Builds the part of a rendition's key; empty without edits. */
-export function editsKey({ crop, rotate, blur, round }: Edits): string {
-  const parts = [
-    crop && `crop${crop.left}_${crop.top}_${crop.width}_${crop.height}`,
-    rotate && `rotate${rotate}`,
-    blur && `blur${blur}`,
-    round && `round${round}`,
-  ];
-  return parts.flatMap((part) => (part ? `${part}-` : [])).join("");
+export function editsKey({ frame, crop, rotate, blur, round, pad }: Edits): string {
+  const rectangle = crop && `${crop.left}_${crop.top}_${crop.width}_${crop.height}`;
+  const parts = Object.entries({ frame, crop: rectangle, rotate, blur, round, pad });
+  return parts.flatMap(([name, value]) => (value === undefined ? [] : `${name}${value}-`)).join("");
 }

@@ -24,7 +24,9 @@ export interface Geometry {
 /** Plans how to fit `source` (after orientation), edited, into `box`. Never enlarges unless the box demands it. */
 export function planGeometry({ width, height }: Size, box: Box): Geometry {
   const { size, focalPoint } = editedImage({ size: { width, height }, focalPoint: box.focalPoint }, box);
-  return planBox(size, { ...box, focalPoint });
+  const plan = planBox(size, { ...box, focalPoint });
+  const { pad = 0 } = box;
+  return { ...plan, output: { width: plan.output.width + 2 * pad, height: plan.output.height + 2 * pad } };
 }
 
 function planBox(source: Size, box: Box): Geometry {

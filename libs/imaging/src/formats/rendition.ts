@@ -49,8 +49,8 @@ export const namedBoxes: Readonly<Record<"thumbnail" | "small" | "medium" | "lar
  */
 export function canonicalRendition(given: Rendition, source: Shown): Rendition {
   const edits = canonicalEdits(given, source);
-  const rendition: Rendition = { ...given, crop: undefined, ...edits };
-  const geometry = planGeometry(source, rendition);
+  const rendition: Rendition = { ...given, frame: undefined, crop: undefined, ...edits };
+  const geometry = planGeometry(source, { ...rendition, pad: undefined });
   const { output } = geometry;
   const look = { ...canonicalLook(rendition, source, geometry), ...edits };
   const { size: shown } = editedImage({ size: source, focalPoint: null }, edits);
@@ -81,7 +81,7 @@ function canonicalLook(
 ): Pick<Rendition, "attention" | "background" | "copyright"> {
   const { alpha, animation } = outputTraits[format];
   const isMoving = frames > 1 && animation && !isEdited(wanted);
-  const isSeenThrough = hasAlpha || canvas !== null || wanted.round !== undefined;
+  const isSeenThrough = hasAlpha || canvas !== null || wanted.round !== undefined || wanted.pad !== undefined;
   const isUsual = !alpha && wanted.background === white;
   return {
     ...(wanted.attention && crop && !isMoving && { attention: true }),

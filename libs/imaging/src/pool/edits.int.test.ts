@@ -83,6 +83,29 @@ test("round corners are transparent, or the background where a format has no tra
   assert.ok(r < 30 && g > 220, `${r} ${g}`);
 });
 
+test("a margin has the background, or is transparent", async () => {
+  const original = await plain(60, 40).png().toBuffer();
+  const padded = (change: Partial<Rendition>) => images.render(original, { ...whole, pad: 5, ...change });
+  const clear = await padded({});
+  assert.deepEqual([clear.width, clear.height], [70, 50]);
+  assert.deepEqual([(await pixelAt(clear.bytes, 2, 25))[3], (await pixelAt(clear.bytes, 5, 5))[3]], [0, 255]);
+  const green = await padded({ width: 20, height: 20, fit: "contain", background: "00ff00", round: 4 });
+  assert.deepEqual([green.width, green.height], [30, 30]);
+  assert.deepEqual(await pixelAt(green.bytes, 1, 15), [0, 255, 0, 255]);
+  assert.deepEqual(await pixelAt(green.bytes, 15, 15), [0x12, 0x34, 0x56, 255]);
+});
+
+test("a frame of an animation is shown by its number", async () => {
+  const frames = await Promise.all([halves(40, 20), plain(40, 20)].map((frame) => frame.png().toBuffer()));
+  for (const moving of [
+    sharp(frames, { join: { animated: true } }).gif(),
+    sharp(frames, { join: { animated: true } }).webp({ lossless: true }),
+  ]) {
+    const made = await images.render(await moving.toBuffer(), { ...whole, frame: 2 });
+    assert.deepEqual(await pixelAt(made.bytes, 2, 10), [0x12, 0x34, 0x56, 255]);
+  }
+});
+
 test("an edited animation is a still of its first frame", async () => {
   const frames = await Promise.all([halves(40, 20), plain(40, 20)].map((frame) => frame.png().toBuffer()));
   const moving = await sharp(frames, { join: { animated: true } })

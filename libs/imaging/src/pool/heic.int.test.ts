@@ -33,7 +33,7 @@ test("a HEIC is turned once, though its Exif asks for it again", async () => {
   assert.ok(differenceOf(await pixelsOf(sharp(await shown("phone.heic")).rotate(270)), upright) < 16);
 });
 
-test("a profile and code points of the same colours look the same", async () => {
+test("colours told by a profile look like those told by code points", async () => {
   const [profile, points] = [sharp(await shown("phone.heic")).rotate(270), sharp(await shown("deep.heic"))];
   const [one, other] = [await pixelsOf(profile), await pixelsOf(points)];
   assert.ok(differenceOf(one, other) < 5, `${differenceOf(one, other)}`);
@@ -49,7 +49,7 @@ test("the colours of a HEIC are known from its profile, or from its code points"
   }
 });
 
-test("ten bits and transparency of a HEIC are kept apart", async () => {
+test("the transparency of a HEIC survives its ten bits", async () => {
   const { data } = await sharp(await shown("deep.heic"))
     .raw()
     .toBuffer({ resolveWithObject: true });

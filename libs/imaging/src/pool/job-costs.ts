@@ -104,7 +104,8 @@ function renderCost(facts: ImageFacts, rendition: Rendition): JobCost {
   const isMoving = facts.frames > 1 && outputTraits[format].animation && !isEdited(rendition);
   const frames = isMoving ? facts.frames : 1;
   const { output, scaled } = planGeometry(facts, rendition);
-  const decode = decodeCost(facts, frames);
+  // The frames before one are decoded for it.
+  const decode = decodeCost(facts, isMoving ? frames : (rendition.frame ?? 1));
   const pixels = pixelsOf(output);
   // Edited pixels lie in memory, before and after each edit.
   const copied = isEdited(rendition) ? pixelsOf(facts) * 8 : 0;

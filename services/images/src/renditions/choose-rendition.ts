@@ -19,8 +19,8 @@ export type RenditionChoice =
   | { readonly outcome: "not-acceptable" }
   /** Larger than allowed, because of this parameter. */
   | { readonly outcome: "too-large"; readonly field: "enlarge" | "dpr" }
-  /** The rectangle of `crop` lies beside the image. */
-  | { readonly outcome: "outside" };
+  /** The rectangle of `crop` lies beside the image, or it has fewer frames. */
+  | { readonly outcome: "outside"; readonly field: "crop" | "frame" };
 
 /** A request for an image's content. */
 export interface ContentRequest {
@@ -39,13 +39,14 @@ export function chooseRendition(
   avifPixelsMax: number,
 ): RenditionChoice {
   const facts = factsOf(image);
-  const { fit, enlarge, dpr = 1, quality = null, background, crop, rotate, blur, round } = query;
-  if (crop && !withinImage(crop, facts)) return { outcome: "outside" };
+  const { fit, enlarge, dpr = 1, quality = null, background, crop, rotate, blur, round, pad, frame } = query;
+  if (crop && !withinImage(crop, facts)) return { outcome: "outside", field: "crop" };
+  if (frame !== undefined && frame > image.frames) return { outcome: "outside", field: "frame" };
   const [width, height] = [query.width, query.height].map((side) =>
     side === undefined ? null : Math.round(side * dpr),
   );
   if (Math.max(width ?? 0, height ?? 0) > sideMax) return { outcome: "too-large", field: "dpr" };
-  const edits = { crop, rotate, blur, round };
+  const edits = { crop, rotate, blur, round, pad, frame };
   const box = { width: width ?? null, height: height ?? null, fit, enlarge, focalPoint: image.focalPoint, ...edits };
   const look: { attention?: true; background?: string; copyright?: true } = {};
   if (query.gravity === "attention") look.attention = true;

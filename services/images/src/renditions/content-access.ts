@@ -108,8 +108,8 @@ export function mayTransform(allowed: PublicTransforms, query: ContentQuery): bo
 /** Returns true for a query with only a size and a format. */
 function isPlain({ dpr = 1, enlarge, gravity, metadata, ...given }: ContentQuery): boolean {
   const isAsIs = dpr === 1 && !enlarge && gravity === "focal" && metadata === "none";
-  const { background, quality, crop, rotate, blur, round } = given;
-  return isAsIs && [background, quality, crop, rotate, blur, round].every((one) => one === undefined);
+  const { background, quality, crop, rotate, blur, round, pad, frame } = given;
+  return isAsIs && [background, quality, crop, rotate, blur, round, pad, frame].every((one) => one === undefined);
 }
 
 function isOfRecord({ fit, ...given }: ContentQuery): boolean {

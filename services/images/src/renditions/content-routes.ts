@@ -104,7 +104,7 @@ async function show(service: ImagesService, input: Input, image: Image, viewer: 
     return refused(406, "not_acceptable", { message: `The image can be had as ${contentTypes.join(", ")}.` });
   }
   if (choice.outcome === "too-large") return tooLarge(choice.field);
-  if (choice.outcome === "outside") return outside(image);
+  if (choice.outcome === "outside") return outside(choice.field, image);
   if (choice.outcome === "only-later") return showLater(service, image, choice.rendition, viewer);
   const { rendition, later } = choice;
   if (later && (!viewer.isOnBudget || renderBudget.isLeft(image.accountId))) {
@@ -153,9 +153,10 @@ function tooLarge(field: "enlarge" | "dpr"): HttpResponse {
   return refused(400, "invalid_request", { message, details });
 }
 
-function outside({ width, height }: Image): HttpResponse {
-  const message = `The part must begin within the ${width}×${height} pixels of the image.`;
-  return refused(400, "invalid_request", { message, details: [{ field: "crop", code: "out_of_range", message }] });
+function outside(field: "crop" | "frame", { width, height, frames }: Image): HttpResponse {
+  const part = `The part must begin within the ${width}×${height} pixels of the image.`;
+  const message = field === "crop" ? part : `The image has ${frames === 1 ? "one frame" : `${frames} frames`}.`;
+  return refused(400, "invalid_request", { message, details: [{ field, code: "out_of_range", message }] });
 }
 
 /** Has the worker make a rendition that would keep the caller waiting for too long, once. */

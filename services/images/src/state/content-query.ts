@@ -1,8 +1,18 @@
 import { booleanParameter } from "@signalbox/http";
-import { blurMax, fits, outputFormats, type Rotation, readRectangle, rectanglePattern } from "@signalbox/imaging";
+import {
+  blurMax,
+  fits,
+  outputFormats,
+  padMax,
+  type Rotation,
+  readRectangle,
+  rectanglePattern,
+} from "@signalbox/imaging";
 import { z } from "zod";
 import { sideMax } from "./image.ts";
 
+/** No original has more. */
+const framesMax = 10_000;
 const side = z.int().min(1).max(sideMax).optional();
 
 /** The form of content, as a request for a signed URL has it in JSON. A query has the same members as text. */
@@ -56,6 +66,8 @@ export const ContentForm = z.strictObject({
     .describe("Degrees clockwise, after `crop`: 90, 180 or 270."),
   blur: z.int().min(1).max(blurMax).optional().describe("Radius in pixels of the result."),
   round: side.describe("Radius of the corners in pixels of the result."),
+  pad: z.int().min(1).max(padMax).optional().describe("Width of a margin around the result, in pixels."),
+  frame: z.int().min(1).max(framesMax).optional().describe("A frame of an animation as a still, from 1."),
 });
 const { shape } = ContentForm;
 
@@ -95,6 +107,8 @@ export const ContentQuery = z.object({
   rotate: inDigits(shape.rotate, "90, 180 or 270"),
   blur: inPixels(shape.blur, blurMax),
   round: inPixels(shape.round),
+  pad: inPixels(shape.pad, padMax),
+  frame: inPixels(shape.frame, framesMax),
   v: z
     .string()
     .regex(/^[\w-]{1,32}$/)
