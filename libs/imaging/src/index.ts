@@ -1,6 +1,6 @@
 export { chooseFormat, keptFormat } from "./formats/choose-format.ts";
 export { readRectangle, rectanglePattern, withinImage } from "./formats/crop.ts";
-export { blurMax, padMax } from "./formats/edits.ts";
+export { editMax } from "./formats/edits.ts";
 export { fits, planGeometry } from "./formats/geometry.ts";
 export { inputFormatOf, type OutputFormat, outputFormats, outputTraits } from "./formats/image-formats.ts";
 export type { FatalOutcome, JobOutcome, RenderedFile } from "./formats/image-jobs.ts";

@@ -92,6 +92,8 @@ test("a HEIC is an image of any page, unless the operator has switched it off", 
   const shown = await images.send(who, "GET", `/images/${body.id}/content`);
   assert.deepEqual([shown.status, shown.headers.get("content-type")], [200, "image/jpeg"]);
   assert.match(shown.headers.get("content-disposition") ?? "", /IMG_0001\.jpg/);
+  const wide = await images.send(who, "GET", `/images/${body.id}/content?color=p3`);
+  assert.notEqual(wide.headers.get("etag"), shown.headers.get("etag"));
   const strict = await startImages({ "supported.imageTypes": ["image/jpeg", "image/png"] });
   t.after(() => strict.close());
   const refused = await strict.upload(who, file);

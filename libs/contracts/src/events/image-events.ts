@@ -73,6 +73,7 @@ export const RenditionRequest = z.object({
   attention: z.literal(true).optional().describe("Crops around the most salient part instead of the focal point."),
   background: z.string().optional().describe("Six hex digits."),
   copyright: z.literal(true).optional().describe("Keeps the author and the copyright notice."),
+  p3: z.literal(true).optional().describe("Keeps Display P3."),
   crop: z
     .object({ left: z.int(), top: z.int(), width: z.int(), height: z.int() })
     .optional()

@@ -147,7 +147,10 @@ const toSrgb: Step = (image, { rendition, colouring }) => {
 /** Keeps author and copyright, on request. */
 const keepRights: Step = (image, { rights }) => (rights ? image.withExif({ IFD0: rights }) : image);
 
+/** Keeps the profile with its colours, on request. Those that code points tell are converted before. */
+const keepProfile: Step = (image, { rendition, coding }) => (rendition.p3 && !coding ? image.keepIccProfile() : image);
+
 /** The steps in their order. A new step is one function and one name. */
 const renditionSteps: readonly Step[] = [
-  ...[orient, edit, resize, crop, convert, pad, blurred, rounded, padded, flatten, toSrgb, keepRights],
+  ...[orient, edit, resize, crop, convert, pad, blurred, rounded, padded, flatten, toSrgb, keepProfile, keepRights],
 ];

@@ -3,10 +3,8 @@ import { cropFocus, cropSize, type Rectangle, withinImage } from "./crop.ts";
 import { type Rotation, rotateFocus, rotateSize } from "./rotate.ts";
 import type { FocalPoint, Size } from "./size.ts";
 
-/** The largest radius: beyond it a picture is one colour, and the work grows with it. */
-export const blurMax = 50;
-/** The widest margin. */
-export const padMax = 1_000;
+/** The largest edits in pixels. Beyond the radius of a blur a picture is one colour, and the work grows with it. */
+export const editMax = { blur: 50, pad: 1_000 } as const;
 
 /** Changes of the pixels besides size and format. An edited animation is a still of one of its frames. */
 export interface Edits {

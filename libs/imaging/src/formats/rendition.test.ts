@@ -28,6 +28,18 @@ test("a key changes with the original, the parameters or the encoder", () => {
   assert.equal(keyOf({ width: null }), `renditions/${sha}/full-q80-${encoderVersion}.webp`);
 });
 
+test("Display P3 is kept where no other colours come beside it", () => {
+  assert.match(keyOf({ p3: true }), /-p3-/);
+  for (const beside of [{ blur: 2 }, { background: "ff0000" }, { format: "gif" }] as const) {
+    const key = keyOf({ p3: true, ...beside });
+    assert.equal(key, keyOf(beside));
+  }
+  assert.equal(
+    keyOf({ p3: true, width: 90, height: 90, fit: "contain" }),
+    keyOf({ width: 90, height: 90, fit: "contain" }),
+  );
+});
+
 test("equivalent parameters have one key", () => {
   const same: [Partial<Rendition>, Partial<Rendition>][] = [
     [{}, { quality: 80 }],

@@ -27,6 +27,8 @@ export interface Rendition extends Box {
   readonly background?: string | undefined;
   /** Keeps author and copyright of all its metadata. */
   readonly copyright?: true | undefined;
+  /** Keeps the colours of an original in Display P3, where no others come beside them. */
+  readonly p3?: true | undefined;
 }
 
 /** The box of an image that is shown as it is. */
@@ -78,7 +80,7 @@ function canonicalLook(
   { format, ...wanted }: Rendition,
   { hasAlpha = false, frames = 1 }: Shown,
   { crop, canvas }: Geometry,
-): Pick<Rendition, "attention" | "background" | "copyright"> {
+): Pick<Rendition, "attention" | "background" | "copyright" | "p3"> {
   const { alpha, animation } = outputTraits[format];
   const isMoving = frames > 1 && animation && !isEdited(wanted);
   const isSeenThrough = hasAlpha || canvas !== null || wanted.round !== undefined || wanted.pad !== undefined;
@@ -87,6 +89,7 @@ function canonicalLook(
     ...(wanted.attention && crop && !isMoving && { attention: true }),
     ...(wanted.background !== undefined && isSeenThrough && !isUsual && { background: wanted.background }),
     ...(wanted.copyright && format !== "gif" && { copyright: true }),
+    ...(wanted.p3 && format !== "gif" && canvas === null && !isEdited(wanted) && !wanted.background && { p3: true }),
   };
 }
 
@@ -95,7 +98,7 @@ function canonicalLook(
  * Equal keys have equal bytes, independent of account, service and time.
  */
 export function renditionKey(sourceSha256: string, rendition: Rendition): string {
-  const { width, height, fit, format, quality, enlarge, focalPoint, attention, background, copyright } = rendition;
+  const { width, height, fit, format, quality, enlarge, focalPoint, attention, background, copyright, p3 } = rendition;
   const size = `${width === null ? "" : `w${width}-`}${height === null ? "" : `h${height}-`}` || "full-";
   const parts = [
     width === null && height === null ? "" : `${fit}-`,
@@ -105,6 +108,7 @@ export function renditionKey(sourceSha256: string, rendition: Rendition): string
     attention ? "attention-" : "",
     background === undefined ? "" : `b${background}-`,
     copyright ? "copyright-" : "",
+    p3 ? "p3-" : "",
     editsKey(rendition),
   ];
   return `renditions/${sourceSha256}/${size}${parts.join("")}${encoderVersion}.${format}`;

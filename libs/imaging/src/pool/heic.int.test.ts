@@ -49,6 +49,16 @@ test("the colours of a HEIC are known from its profile, or from its code points"
   }
 });
 
+test("the colours of a HEIC in Display P3 are kept on request", async () => {
+  const source = await readFixture("phone.heic");
+  for (const format of ["jpeg", "png", "webp", "avif"] as const) {
+    const made = await images.render(source, { width: null, format, p3: true });
+    assert.ok((await sharp(made.bytes).metadata()).icc, format);
+    const [kept, converted] = [await pixelsOf(sharp(made.bytes)), await pixelsOf(sharp(await shown("phone.heic")))];
+    assert.ok(differenceOf(kept, converted) < 6, `${format} ${differenceOf(kept, converted)}`);
+  }
+});
+
 test("the transparency of a HEIC survives its ten bits", async () => {
   const { data } = await sharp(await shown("deep.heic"))
     .raw()

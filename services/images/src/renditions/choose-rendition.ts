@@ -48,10 +48,11 @@ export function chooseRendition(
   if (Math.max(width ?? 0, height ?? 0) > sideMax) return { outcome: "too-large", field: "dpr" };
   const edits = { crop, rotate, blur, round, pad, frame };
   const box = { width: width ?? null, height: height ?? null, fit, enlarge, focalPoint: image.focalPoint, ...edits };
-  const look: { attention?: true; background?: string; copyright?: true } = {};
+  const look: { attention?: true; background?: string; copyright?: true; p3?: true } = {};
   if (query.gravity === "attention") look.attention = true;
   if (background !== undefined) look.background = background;
   if (query.metadata === "copyright") look.copyright = true;
+  if (query.color === "p3" && image.colorSpace === "display_p3") look.p3 = true;
   const qualityIn = (format: OutputFormat) => (quality === "auto" ? outputTraits[format].autoQuality : quality);
   const renditionIn = (format: OutputFormat) =>
     canonicalRendition({ ...box, ...look, format, quality: qualityIn(format) }, facts);

@@ -1,13 +1,5 @@
 import { booleanParameter } from "@signalbox/http";
-import {
-  blurMax,
-  fits,
-  outputFormats,
-  padMax,
-  type Rotation,
-  readRectangle,
-  rectanglePattern,
-} from "@signalbox/imaging";
+import { editMax, fits, outputFormats, type Rotation, readRectangle, rectanglePattern } from "@signalbox/imaging";
 import { z } from "zod";
 import { sideMax } from "./image.ts";
 
@@ -51,6 +43,7 @@ export const ContentForm = z.strictObject({
     .enum(["none", "copyright"])
     .optional()
     .describe("`copyright` keeps the author and the copyright notice of the file, and nothing else."),
+  color: z.enum(["srgb", "p3"]).optional().describe("`p3` keeps the colours of an original in Display P3."),
   crop: z
     .string()
     .regex(rectanglePattern, "Must be left,top,width,height in whole pixels, with at least one pixel on each side.")
@@ -64,9 +57,9 @@ export const ContentForm = z.strictObject({
     .transform((degrees) => degrees as Rotation)
     .optional()
     .describe("Degrees clockwise, after `crop`: 90, 180 or 270."),
-  blur: z.int().min(1).max(blurMax).optional().describe("Radius in pixels of the result."),
+  blur: z.int().min(1).max(editMax.blur).optional().describe("Radius in pixels of the result."),
   round: side.describe("Radius of the corners in pixels of the result."),
-  pad: z.int().min(1).max(padMax).optional().describe("Width of a margin around the result, in pixels."),
+  pad: z.int().min(1).max(editMax.pad).optional().describe("Width of a margin around the result, in pixels."),
   frame: z.int().min(1).max(framesMax).optional().describe("A frame of an animation as a still, from 1."),
 });
 const { shape } = ContentForm;
@@ -103,11 +96,12 @@ export const ContentQuery = z.object({
   quality: inDigits(shape.quality, "a whole number from 1 to 100, or auto"),
   format: shape.format.default("auto"),
   metadata: shape.metadata.default("none"),
+  color: shape.color.default("srgb"),
   crop: shape.crop.transform((text) => (text === undefined ? text : readRectangle(text))),
   rotate: inDigits(shape.rotate, "90, 180 or 270"),
-  blur: inPixels(shape.blur, blurMax),
+  blur: inPixels(shape.blur, editMax.blur),
   round: inPixels(shape.round),
-  pad: inPixels(shape.pad, padMax),
+  pad: inPixels(shape.pad, editMax.pad),
   frame: inPixels(shape.frame, framesMax),
   v: z
     .string()
