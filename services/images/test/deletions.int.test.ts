@@ -123,7 +123,7 @@ test("an erasure that crashes at any step is finished by the next one, with a co
       }
       await inside.insert([image]);
       await inTransaction(pool, async (tx) => {
-        await imageStore.remove(tx, image);
+        await imageStore.remove(tx, [image.id]);
         const deleted = { deletedBy: "acc_1 key_1", deletedAt: clock.now() };
         await insertDeletion(tx, { imageId: image.id, ...original, ...deleted });
       });

@@ -44,7 +44,7 @@ test("only bytes that no record needs are removed after the grace period, with t
   assert.equal(await sweep(clock), 0, "while records need them");
   await inTransaction(pool, async (tx) => {
     for (const record of records.slice(0, 2)) {
-      await imageStore.remove(tx, record);
+      await imageStore.remove(tx, [record.id]);
     }
   });
   await touchBlob(pool, { accountId, sha256: alone, sizeBytes: 1, mimeType: "image/png" }, clock.now());

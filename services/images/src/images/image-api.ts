@@ -77,7 +77,8 @@ function reads(service: ImagesService) {
 /** Has the variants of listed images signed. @throws AppError `forbidden` without the scope or where it is switched off */
 async function signVariants(service: ImagesService, caller: Caller, found: ListedImage[], livesSeconds: number) {
   if (!caller.scopes.has("images:write")) throw new AppError("forbidden", "Signing needs the scope images:write.");
-  const signer = await openSigner(service, caller, { imageIds: found.map(({ id }) => id), livesSeconds });
+  const ids = found.map(({ id }) => id);
+  const signer = await openSigner(service, caller, ids, livesSeconds);
   if (!signer) throw new AppError("forbidden", "Signed URLs are switched off.");
   return found.map((image) => ({ ...image, signUrl: signer.signUrl }));
 }

@@ -91,7 +91,7 @@ export async function reprocessImage(service: ImagesService, tx: Tx, caller: Cal
 /** Deletes the record; its bytes are erased right after, unless another record of the account shares them. */
 export async function deleteImage(service: ImagesService, tx: Tx, caller: Caller, image: Image): Promise<void> {
   const { imageStore, outbox } = service;
-  await imageStore.remove(tx, image);
+  await imageStore.remove(tx, [image.id]);
   await recordDeletion(service, tx, image, `${caller.accountId} ${caller.credential.id}`);
   const entry = audited(caller, { action: "image.delete", subject: image.id });
   await outbox.append(tx, [imageDeleted(service, image), entry]);
@@ -118,7 +118,7 @@ export async function deleteImagesOf(service: ImagesService, tx: Tx, accountId: 
     const images = await imageStore.lockSomeOf(tx, accountId, deletedTogether);
     if (images.length === 0) break;
     const ids = images.map(({ id }) => id);
-    await imageStore.removeMany(tx, ids);
+    await imageStore.remove(tx, ids);
     const events = images.map((image) => imageDeleted(service, image));
     await outbox.append(tx, events);
   }

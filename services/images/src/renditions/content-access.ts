@@ -3,7 +3,7 @@ import { namedBoxes } from "@signalbox/imaging";
 import type { ImagesService } from "../context/images-service.ts";
 import { judgeSignature, type SignatureVerdict, signatureSecondsLeft } from "../signing/signed-urls.ts";
 import type { Reach } from "../state/content-headers.ts";
-import type { ContentQuery } from "../state/content-query.ts";
+import { ContentQuery } from "../state/content-query.ts";
 import type { Image } from "../state/image.ts";
 import type { ValidSignature } from "../state/signature.ts";
 
@@ -105,12 +105,15 @@ export function mayTransform(allowed: PublicTransforms, query: ContentQuery): bo
   return isOfRecord(query) && query.format === "auto";
 }
 
+const nothingAsked = ContentQuery.parse({});
+const sizing: ReadonlySet<string> = new Set(["width", "height", "fit", "format", "v", "signature"]);
+
 /** Returns true for a query with only a size and a format. */
-function isPlain({ dpr = 1, enlarge, gravity, metadata, ...given }: ContentQuery): boolean {
-  const isAsIs = dpr === 1 && !enlarge && gravity === "focal" && metadata === "none";
-  const { background, quality, crop, rotate, blur, round, pad, frame } = given;
-  return isAsIs && [background, quality, crop, rotate, blur, round, pad, frame].every((one) => one === undefined);
-}
+const isPlain = ({ dpr = 1, ...given }: ContentQuery): boolean =>
+  dpr === 1 &&
+  Object.entries(given).every(
+    ([name, value]) => sizing.has(name) || value === nothingAsked[name as keyof ContentQuery],
+  );
 
 function isOfRecord({ fit, ...given }: ContentQuery): boolean {
   const [width, height] = [given.width ?? null, given.height ?? null];

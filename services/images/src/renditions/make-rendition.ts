@@ -61,13 +61,14 @@ export async function makeRendition(service: ImagesService, wanted: Wanted, term
   );
   if (made?.outcome === "rendered") return { bytes: await readFile(path), path, file: made.result };
   await rm(path, { force: true });
-  if (made === null) throw missing(image);
+  if (made === null) throw unavailable("The image's bytes are missing.", image.id, 5);
   const isOverdue = made.outcome === "interrupted" && clock.steadyMs() >= (terms.endsByMs ?? Number.POSITIVE_INFINITY);
   if ((made.outcome === "too-slow" || isOverdue) && attempt === 1) {
     renditionMemory.slow.set(key, true);
     return null;
   }
-  if (made.outcome !== "broken") throw attempt > 1 ? refusedForNow() : tooMuch(made.outcome);
+  if (made.outcome !== "broken")
+    throw attempt > 1 ? refusedForNow() : unavailable("The image could not be made this time.", made.outcome, 2);
   await takeBack();
   throw new AppError("validation_error", "The image is damaged and cannot be shown in this form.", {
     cause: new Error(made.reason),
@@ -91,13 +92,5 @@ function refusedForNow(): AppError {
   return new AppError("validation_error", "The image cannot be shown in this form: making it failed more than once.");
 }
 
-function missing({ id }: Image): AppError {
-  return new AppError("unavailable", "The image's bytes are missing.", { cause: new Error(id), retryAfterSeconds: 5 });
-}
-
-function tooMuch(outcome: string): AppError {
-  return new AppError("unavailable", "The image could not be made this time.", {
-    retryAfterSeconds: 2,
-    cause: new Error(outcome),
-  });
-}
+const unavailable = (message: string, reason: string, retryAfterSeconds: number): AppError =>
+  new AppError("unavailable", message, { cause: new Error(reason), retryAfterSeconds });

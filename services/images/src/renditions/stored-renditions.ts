@@ -109,7 +109,7 @@ async function evict({ pool, objects, renditionMemory }: ImagesService, image: I
   const count = (newCounts.get(prefix) ?? lookEvery - 1) + 1;
   newCounts.set(prefix, count % lookEvery);
   if (count < lookEvery) return;
-  const rule: EvictionRule = { countMax: countMax - lookEvery, bytesMax: bytesShareMax * image.sizeBytes };
+  const rule = { countMax: countMax - lookEvery, bytesMax: bytesShareMax * image.sizeBytes };
   const keys = renditionsToEvict(await listRenditionsOnDemand(pool, image), rule);
   // The row first: a rendition without a row is swept with its original, but a row without bytes would count as stored.
   await removeRenditions(pool, keys);
@@ -130,18 +130,13 @@ async function bytesOf(stream: Readable): Promise<Buffer> {
   return Buffer.concat(chunks);
 }
 
-interface EvictionRule {
-  readonly countMax: number;
-  readonly bytesMax: number;
-}
-
 /**
  * Chooses renditions to evict: those of an older encoder that a newer one has replaced, then the least recently used
  * beyond the bounds.
  */
 export function renditionsToEvict(
   stored: readonly OnDemandRendition[],
-  { countMax, bytesMax }: EvictionRule,
+  { countMax, bytesMax }: { readonly countMax: number; readonly bytesMax: number },
 ): string[] {
   const current = new Set(stored.filter(({ key }) => isOfThisEncoder(key)).map(({ key }) => withoutEncoder(key)));
   const isReplaced = ({ key }: OnDemandRendition) => !isOfThisEncoder(key) && current.has(withoutEncoder(key));

@@ -15,14 +15,8 @@ import {
   type ValidSignature,
 } from "../state/signature.ts";
 
-/** The images whose URLs are signed, the path's first, and for how long. */
-interface Signing {
-  readonly imageIds: readonly string[];
-  readonly livesSeconds: number;
-}
-
 /** A requested form, as the parameters of its content. */
-export type SignedForm = Readonly<Record<string, unknown>> & { readonly id?: string | undefined };
+type SignedForm = Readonly<Record<string, unknown>> & { readonly id?: string | undefined };
 
 /** Signs a URL of content, all but its signature. */
 export type SignUrl = (url: string) => string;
@@ -48,7 +42,8 @@ export async function signForms(
   const ids = new Set([imageId, ...forms.map(({ id = imageId }) => id)]);
   const own = new Map((await service.imageStore.findOwnMany(caller.accountId, [...ids])).map((one) => [one.id, one]));
   if (!own.has(imageId)) return { outcome: isOffered(service) ? ("missing" as const) : ("switched-off" as const) };
-  const signer = await openSigner(service, caller, { imageIds: [...ids].filter((id) => own.has(id)), livesSeconds });
+  const found = [...ids].filter((id) => own.has(id));
+  const signer = await openSigner(service, caller, found, livesSeconds);
   if (!signer) return { outcome: "switched-off" as const };
   const contentOf = (image: Image, form: object) => {
     const given = Object.entries({ ...form, v: versionOf(image) }).filter(([, value]) => value !== undefined);
@@ -66,7 +61,7 @@ export async function signForms(
  * Opens what signs URLs of an account's images; null where signed URLs are switched off. They grant access, so there are
  * none without an audit entry, of which one tells of them all.
  */
-export async function openSigner(service: ImagesService, caller: Caller, { imageIds, livesSeconds }: Signing) {
+export async function openSigner(service: ImagesService, caller: Caller, imageIds: string[], livesSeconds: number) {
   const { pool, outbox, signingKeyStore, clock } = service;
   if (!isOffered(service)) return null;
   const key = await signingKeyStore.forSigning(caller.accountId);

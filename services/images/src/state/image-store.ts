@@ -46,8 +46,7 @@ const statements = {
      (select coalesce(sum(size_bytes), 0) from (select distinct sha256, size_bytes from images where account_id = $1) o)::float8 as bytes
    from images where account_id = $1`,
   ),
-  remove: sql("image.delete", "delete from images where id = $1"),
-  removeMany: sql("image.delete-many", "delete from images where id = any($1)"),
+  remove: sql("image.delete", "delete from images where id = any($1)"),
 };
 /** Too short to be noticed, and long enough for a popular image to be read once a second. */
 const copies = { max: 10_000, ttlMs: seconds(1) };
@@ -143,15 +142,9 @@ export class ImageStore {
     this.#copies.forgetAfter(tx, [image.id]);
   }
 
-  /** Removes a locked record. */
-  async remove(tx: Tx, { id }: Image): Promise<void> {
-    await tx.query(statements.remove, [id]);
-    this.#copies.forgetAfter(tx, [id]);
-  }
-
-  /** Removes locked records without tombstones. */
-  async removeMany(tx: Tx, imageIds: readonly string[]): Promise<void> {
-    await tx.query(statements.removeMany, [imageIds]);
+  /** Removes locked records. */
+  async remove(tx: Tx, imageIds: readonly string[]): Promise<void> {
+    await tx.query(statements.remove, [imageIds]);
     this.#copies.forgetAfter(tx, imageIds);
   }
 

@@ -16,13 +16,10 @@ import {
 import { columns } from "../generated/columns.ts";
 import type { LiveKey } from "./signature.ts";
 
-interface Row {
-  readonly id: string;
-  readonly accountId: string;
+type Row = Pick<LiveKey, "id" | "accountId" | "createdAt"> & {
   readonly sealedSecret: string;
-  readonly createdAt: Date;
   readonly expiresAt: Date | null;
-}
+};
 
 const keys = table("signing_keys", columns.signing_keys);
 const select = `select ${keys.columns} from signing_keys`;

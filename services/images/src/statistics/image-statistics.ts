@@ -36,6 +36,8 @@ export const renderedEntry = (accountId: string, mimeType: string, at: Date): Fr
   counts: [1, 0, 0, 0],
 });
 
+type ServedForm = OutputFormat | "original";
+
 /** Returns what an answer with content counts for, or a 304 instead of it; null for any other. */
 export function countsOf(method: string | undefined, { status, body }: HttpResponse): readonly number[] | null {
   if (method !== "GET" || status >= 400) return null;
@@ -77,12 +79,7 @@ export class ImageStatistics {
   }
 
   /** Counts an answer with content of an account, and returns the answer. */
-  counted<A extends HttpResponse>(
-    accountId: string,
-    form: OutputFormat | "original",
-    method: string | undefined,
-    answer: A,
-  ): A {
+  counted<A extends HttpResponse>(accountId: string, form: ServedForm, method: string | undefined, answer: A): A {
     const counts = countsOf(method, answer);
     if (counts) this.#count({ accountId, subjectId: null, atMs: this.#clock.nowMs(), labels: [form], counts });
     return answer;

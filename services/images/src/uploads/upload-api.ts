@@ -52,6 +52,10 @@ const auth = { scopes: ["images:write"] } as const;
 const responses = { 201: ImageResource, 404: "error", 502: "error" } as const;
 
 const switchedOff = { code: "forbidden", message: "Imports are switched off." } as const;
+const unknownHash = {
+  code: "not_found",
+  message: "The account has no image with this hash. Upload the file.",
+} as const;
 
 /** Refuses an image for which the account has no room. */
 export function accountFull({ limit, max }: AccountFull): Refusal {
@@ -136,21 +140,11 @@ async function receive(
 }
 
 function answerTo(result: Uploaded, baseUrl: string): HttpResponse {
-  switch (result.outcome) {
-    case "created": {
-      const { image } = result;
-      return created(`/images/${image.id}`, viewImage(image, baseUrl), { etag: etagOfImage(image) });
-    }
-    case "switched-off":
-      return refusedWith(switchedOff);
-    case "missing":
-      return refusedWith({
-        code: "not_found",
-        message: "The account has no image with this hash. Upload the file.",
-      });
-    case "limit-reached":
-      return refusedWith(accountFull(result));
-    case "refused":
-      return refusedWith(result.refusal);
+  if (result.outcome === "created") {
+    const { image } = result;
+    return created(`/images/${image.id}`, viewImage(image, baseUrl), { etag: etagOfImage(image) });
   }
+  if (result.outcome === "limit-reached") return refusedWith(accountFull(result));
+  if (result.outcome === "refused") return refusedWith(result.refusal);
+  return refusedWith(result.outcome === "missing" ? unknownHash : switchedOff);
 }
