@@ -4,7 +4,7 @@ import { parseArgs } from "node:util";
 import { parseRfc3339, timeExample } from "@signalbox/core";
 import type { EventLog, RecordPlace } from "@signalbox/events";
 import { commandTelemetry, withEventLog } from "./engine-url.ts";
-import { openOperationsClient } from "./operations-client.ts";
+import { openOperationsClient, reportUnavailable } from "./operations-client.ts";
 import { print, runCommand } from "./run-command.ts";
 
 const usage = `usage: npm run groups -- list [group]                 the lag and the members of each group of the system at
@@ -65,18 +65,12 @@ function target(text: string): Date | "start" | "end" {
   throw new Error(`${text} is not a time: write ${timeExample}, "start" or "end"`);
 }
 
-interface Group {
-  readonly group: string;
-  readonly messages: number;
-  readonly seconds: number;
-  readonly members: readonly unknown[];
-  readonly parked: { readonly messages: number } | null;
-}
-
 /** Lists the groups by the API of operators, which needs no access to the log. */
 async function listByApi(): Promise<void> {
   const client = await openOperationsClient();
-  for await (const { group, messages, seconds, members, parked } of client.list<Group>("groups")) {
+  const { items, unavailable } = await client.operations.operatingGroups();
+  reportUnavailable(unavailable);
+  for (const { group, messages, seconds, members, parked } of items) {
     if (given.length > 0 && !given.includes(group)) continue;
     const lag = `lag ${messages} messages, ${seconds.toFixed(1)} s`;
     print([group, lag, `members ${members.length}`, `parked ${parked?.messages ?? "-"}`].join("  "));

@@ -1,109 +1,78 @@
 import { parseArgs } from "node:util";
-import { type OperationsClient, openOperationsClient } from "./operations-client.ts";
+import type { CallOptions, Client, DeadEvent, DeadLetter, ParkedKey } from "@signalbox/client";
+import type { ServiceName } from "@signalbox/core";
+import { itemsOf, openOperationsClient } from "./operations-client.ts";
 import { print, runCommand } from "./run-command.ts";
 
-/** A message that needs a decision, as the API of operators shows it. */
-interface Message {
-  readonly id: string;
-  readonly since: string;
-  readonly topic: string;
-  readonly key: string;
-  readonly event_type: string | null;
-  readonly event_id: string | null;
-  readonly reason: string;
-  readonly version: string;
-}
+/** The resource of each kind of messages in the API of operators, and what can be done with one. */
+const kinds = {
+  "dead-letters": { resource: "deadLetters", actions: ["replay", "replay-all", "drop"] },
+  "dead-events": { resource: "deadEvents", actions: ["replay", "replay-all", "drop"] },
+  parked: { resource: "parkedKeys", actions: ["retry", "skip"] },
+} as const;
 
-interface Detail extends Message {
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: unknown;
-}
-
-/** A message in the queue of a parked key. */
-interface Queued extends Pick<Message, "id" | "since" | "event_type" | "event_id"> {
-  readonly attempts: number;
-}
+type Message = DeadLetter | DeadEvent | ParkedKey;
+type Verb = "replay" | "drop" | "retry" | "skip";
+type Act = (
+  id: string,
+  body: { readonly dry_run: boolean; readonly reason?: string | undefined },
+  options: CallOptions,
+) => Promise<{ readonly effect: string }>;
 
 interface Given {
-  readonly client: OperationsClient;
-  readonly collection: "dead-letters" | "dead-events" | "parked";
+  readonly client: Client;
+  readonly resource: (typeof kinds)[keyof typeof kinds]["resource"];
   readonly operands: readonly string[];
   readonly reason: string | undefined;
   readonly isDryRun: boolean;
 }
 
-type Commands = Readonly<Record<string, (given: Given) => Promise<void>>>;
-
-const reads: Commands = {
-  async list({ client, collection, operands: [service] }) {
-    for await (const message of messagesOf(client, collection, service)) print(lineOf(message));
+const commands: Readonly<Record<string, (given: Given) => Promise<void>>> = {
+  async list({ client, resource, operands: [service] }) {
+    for await (const message of messagesOf(client, resource, service)) print(lineOf(message));
   },
-  async show({ client, collection, operands }) {
+  async show({ client, resource, operands }) {
     for (const id of operands) {
-      const { headers, body, ...message } = await client.get<Detail>(`${collection}/${encodeURIComponent(id)}`);
+      const { headers, body, ...message } = await client[resource].get(id);
       print(`${lineOf(message)}\ntopic ${message.topic}, key ${message.key}`);
       for (const [name, value] of Object.entries(headers)) print(`${name}: ${value}`);
       print(JSON.stringify(body));
-      if (collection === "parked") await printQueue(client, id);
+      if (resource === "parkedKeys") await printQueue(client, id);
     }
   },
-};
-
-const deadActions: Commands = {
-  async replay(given) {
-    for (const id of given.operands) await act(given, "replay", await find(given, id));
-  },
   async "replay-all"(given) {
-    const { client, collection, operands } = given;
-    for (const service of operands) {
+    for (const service of given.operands) {
       const messages: Message[] = []; // read whole before the first change, which moves the others on
-      for await (const message of messagesOf(client, collection, service)) messages.push(message);
+      for await (const message of messagesOf(given.client, given.resource, service)) messages.push(message);
       for (const message of messages) await act(given, "replay", message);
     }
   },
-  async drop(given) {
-    for (const id of given.operands) await act(given, "drop", await find(given, id));
-  },
+  replay: (given) => actOnEach(given, "replay"),
+  drop: (given) => actOnEach(given, "drop"),
+  retry: (given) => actOnEach(given, "retry"),
+  skip: (given) => actOnEach(given, "skip"),
 };
-
-const parkedActions: Commands = {
-  async retry(given) {
-    for (const id of given.operands) await act(given, "retry", await find(given, id));
-  },
-  async skip(given) {
-    for (const id of given.operands) await act(given, "skip", await find(given, id));
-  },
-};
-
-const commandsOf = (collection: Given["collection"]): Commands => ({
-  ...reads,
-  ...(collection === "parked" ? parkedActions : deadActions),
-});
 
 /** Verbs that give something up. */
 const needsReason = new Set(["drop", "skip"]);
 
-async function printQueue(client: OperationsClient, id: string): Promise<void> {
+async function printQueue(client: Client, id: string): Promise<void> {
   print("queue, in the order in which it is handled:");
-  for await (const message of client.list<Queued>(`parked/${encodeURIComponent(id)}/messages`)) {
-    const { since, event_type, event_id, attempts } = message;
+  for await (const { since, event_type, event_id, attempts } of itemsOf(client.parkedMessages.list(id)))
     print([since, event_type ?? "unreadable", event_id ?? "-", `tries ${attempts}`].join("  "));
-  }
 }
 
-function messagesOf(client: OperationsClient, collection: string, service: string | undefined) {
-  const parameters = service === undefined ? "" : `?service=${encodeURIComponent(service)}`;
-  return client.list<Message>(`${collection}${parameters}`);
+const messagesOf = (client: Client, resource: Given["resource"], service: string | undefined) =>
+  itemsOf<Message>(client[resource].list(service === undefined ? {} : { service: service as ServiceName }));
+
+async function actOnEach(given: Given, verb: Verb): Promise<void> {
+  for (const id of given.operands) await act(given, verb, await given.client[given.resource].get(id));
 }
 
-const find = ({ client, collection }: Given, id: string): Promise<Message> =>
-  client.get<Message>(`${collection}/${encodeURIComponent(id)}`);
-
-async function act(given: Given, verb: "replay" | "drop" | "retry" | "skip", { id, version }: Message): Promise<void> {
-  const { client, collection, isDryRun, reason } = given;
+async function act({ client, resource, isDryRun, reason }: Given, verb: Verb, { id, version }: Message): Promise<void> {
+  const { [verb]: send } = client[resource] as unknown as Readonly<Record<Verb, Act>>;
   const body = { dry_run: isDryRun, ...(needsReason.has(verb) && { reason }) };
-  const path = `${collection}/${encodeURIComponent(id)}/${verb}`;
-  const { effect } = await client.post<{ readonly effect: string }>(path, body, version);
+  const { effect } = await send(id, body, { ifMatch: `"${version}"` });
   print(`${id}: ${effect}`);
 }
 
@@ -112,7 +81,7 @@ const lineOf = ({ since, id, event_type, event_id, reason }: Message): string =>
 
 /** Runs the command line over one kind of messages: it calls the API of operators. */
 export async function runMessageCommand(
-  collection: Given["collection"],
+  kind: keyof typeof kinds,
   usage: string,
   argv: readonly string[],
 ): Promise<void> {
@@ -123,11 +92,11 @@ export async function runMessageCommand(
     strict: false,
   });
   const [command = "", ...operands] = positionals;
-  const commands = commandsOf(collection);
-  const chosen = Object.hasOwn(commands, command) ? commands[command] : undefined;
+  const { resource, actions } = kinds[kind];
+  const run = ["list", "show", ...actions].includes(command) ? commands[command] : undefined;
   const reason = typeof values.reason === "string" ? values.reason : undefined;
   const lacksReason = needsReason.has(command) && reason === undefined;
-  const isWhole = chosen !== undefined && !lacksReason && (command === "list" || operands.length > 0);
-  const given = { collection, operands, reason, isDryRun: values["dry-run"] === true };
-  await runCommand(usage, isWhole ? async () => chosen({ ...given, client: await openOperationsClient() }) : null);
+  const isWhole = run !== undefined && !lacksReason && (command === "list" || operands.length > 0);
+  const given = { resource, operands, reason, isDryRun: values["dry-run"] === true };
+  await runCommand(usage, isWhole ? async () => run({ ...given, client: await openOperationsClient() }) : null);
 }
