@@ -7,7 +7,7 @@ import { blobProperties } from "@signalbox/storage/properties";
 import { withDefaults } from "../embedded/embedded-defaults.ts";
 import { embeddedServices } from "../embedded/embedded-services.ts";
 import { processProperties } from "../embedded/process-properties.ts";
-import { commandConfiguration, commandTelemetry, withDatabaseUrl, withEventLog } from "../kafka/engine-url.ts";
+import { commandConfiguration, commandTelemetry, openCommandLog, openDatabaseUrl } from "../kafka/engine-url.ts";
 
 export interface OwnedDatabase {
   readonly service: ServiceName;
@@ -27,40 +27,24 @@ const owners = embeddedServices.filter(({ properties }) => "database.url" in pro
 
 /** Opens the engines of the properties, each as its service names it; by default those of the embedded mode. */
 export async function withEngines<T>(argv: readonly string[], work: (engines: Engines) => Promise<T>): Promise<T> {
-  return withDatabases(argv, owners, [], (databases) =>
-    withEventLog(argv, async (eventLog, configuration) => {
-      const { specs } = topicSettings(configuration, { topics, access: topicAccess });
-      return withObjects(argv, (objects) => work({ databases, eventLog, specs, objects }));
-    }),
-  );
+  await using opened = new AsyncDisposableStack();
+  const databases: OwnedDatabase[] = [];
+  for (const service of owners) databases.push({ service, url: await openDatabaseUrl(argv, service, opened) });
+  const { eventLog, configuration } = await openCommandLog(argv, opened);
+  const { specs } = topicSettings(configuration, { topics, access: topicAccess });
+  return await work({ databases, eventLog, specs, objects: await openObjects(argv, opened) });
 }
 
-async function withDatabases<T>(
-  argv: readonly string[],
-  [service, ...others]: readonly ServiceName[],
-  opened: readonly OwnedDatabase[],
-  work: (databases: readonly OwnedDatabase[]) => Promise<T>,
-): Promise<T> {
-  if (service === undefined) return work(opened);
-  return withDatabaseUrl(argv, service, (url) => withDatabases(argv, others, [...opened, { service, url }], work));
-}
-
-async function withObjects<T>(argv: readonly string[], work: (objects: ObjectStore) => Promise<T>): Promise<T> {
+async function openObjects(argv: readonly string[], opened: AsyncDisposableStack): Promise<ObjectStore> {
   const embedded = commandConfiguration(argv, processProperties);
   const folder = join(resolve(embedded.get("embedded.data-directory")), "blobs");
   const configuration = commandConfiguration(argv, withDefaults(blobProperties, { "blobs.url": `file:${folder}` }));
-  const closing: (() => Promise<void>)[] = [];
-  const objects = await openObjectStore({
+  return openObjectStore({
     url: configuration.get("blobs.url"),
     accessKey: configuration.get("blobs.access-key"),
     secretKey: configuration.get("blobs.secret-key"),
     startWaitMs: configuration.get("blobs.start-wait"),
-    runner: { defer: (_name, close) => void closing.push(async () => void (await close())) },
+    runner: { defer: (_name, close) => opened.defer(async () => void (await close())) },
     log: commandTelemetry().log,
   });
-  try {
-    return await work(objects);
-  } finally {
-    for (const close of closing) await close();
-  }
 }

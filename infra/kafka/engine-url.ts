@@ -1,7 +1,7 @@
 import { join, resolve } from "node:path";
 import process from "node:process";
 import { type ServiceName, systemClock } from "@signalbox/core";
-import { type EventLog, openEventLog } from "@signalbox/events";
+import { openEventLog } from "@signalbox/events";
 import { eventsProperties, topicsProperties } from "@signalbox/events/properties";
 import {
   type Configuration,
@@ -29,41 +29,54 @@ interface Engine {
 
 /**
  * Finds the URL of an engine for a command; by default that of the embedded mode: a configured server, or the embedded
- * PostgreSQL, which is started for the command when it does not run.
+ * PostgreSQL, which runs until `opened` is closed when it does not run by itself.
  */
-async function withEngineUrl<T>(
+async function openEngine(
   argv: readonly string[],
   { service, properties, name, database }: Engine,
-  work: (url: string, configuration: Configuration<PropertyDeclarations>) => Promise<T>,
-): Promise<T> {
+  opened: AsyncDisposableStack,
+) {
   const declared = { ...withDefaults(properties, { [name]: "embedded:" }), ...processProperties };
   const configuration = commandConfiguration<PropertyDeclarations>(argv, declared, service);
   const url = String(configuration.get(name));
-  if (!url.startsWith("embedded:")) return await work(url, configuration);
+  if (!url.startsWith("embedded:")) return { url, configuration };
 
   const server = configuration.get("embedded.database-url");
   if (server !== null)
-    return await work(Object.assign(new URL(String(server)), { pathname: `/${database}` }).href, configuration);
+    return { url: Object.assign(new URL(String(server)), { pathname: `/${database}` }).href, configuration };
 
   const folder = join(resolve(String(configuration.get("embedded.data-directory"))), "postgres");
   const running = await findPostgresUrl(folder, database).catch(() => null);
-  if (running !== null) return await work(running, configuration);
+  if (running !== null) return { url: running, configuration };
   const postgres = await startPostgres({ folder, durable: true });
-  try {
-    return await work(postgres.url(database), configuration);
-  } finally {
-    if (!postgres.attached) await postgres.stop();
-  }
+  if (!postgres.attached) opened.defer(() => postgres.stop());
+  return { url: postgres.url(database), configuration };
 }
 
-/** Finds the database of a service, like `withEngineUrl`. */
-export function withDatabaseUrl<T>(
+/** Finds the URL of a service's database for a command. */
+export async function openDatabaseUrl(
   argv: readonly string[],
   service: ServiceName,
-  work: (url: string) => Promise<T>,
-): Promise<T> {
-  const database = databaseOf(service);
-  return withEngineUrl(argv, { service, properties: databaseProperties, name: "database.url", database }, work);
+  opened: AsyncDisposableStack,
+): Promise<string> {
+  const engine = {
+    service,
+    properties: databaseProperties,
+    name: "database.url",
+    database: databaseOf(service),
+  } as const;
+  return (await openEngine(argv, engine, opened)).url;
+}
+
+/** Opens the event log of `events.url` for a command, until `opened` is closed. */
+export async function openCommandLog(argv: readonly string[], opened: AsyncDisposableStack) {
+  const properties = { ...eventsProperties, ...topicsProperties };
+  const engine = { service: "commands", properties, name: "events.url", database: eventsDatabase } as const;
+  const { url, configuration } = await openEngine(argv, engine, opened);
+  const context = { clientId: "signalbox-commands", clock: systemClock, ...commandTelemetry() };
+  const eventLog = await openEventLog(url, context);
+  opened.defer(() => eventLog.close());
+  return { eventLog, configuration: configuration as Configuration<typeof topicsProperties> };
 }
 
 /** Loads the configuration of a command. Of its arguments only those of the form `--name=value` are properties. */
@@ -82,26 +95,4 @@ export function commandConfiguration<P extends PropertyDeclarations>(
 export function commandTelemetry() {
   const identity = { service: "commands", instance: "command" };
   return { log: createLogger({ ...identity, level: "warn" }), metrics: createMetrics(identity) };
-}
-
-/** Opens the event log of `events.url` for a command. */
-export async function withEventLog<T>(
-  argv: readonly string[],
-  work: (eventLog: EventLog, configuration: Configuration<typeof topicsProperties>) => Promise<T>,
-): Promise<T> {
-  const engine = {
-    service: "commands",
-    properties: { ...eventsProperties, ...topicsProperties },
-    name: "events.url",
-    database: eventsDatabase,
-  } as const;
-  return withEngineUrl(argv, engine, async (url, configuration) => {
-    const context = { clientId: "signalbox-commands", clock: systemClock, ...commandTelemetry() };
-    const eventLog = await openEventLog(url, context);
-    try {
-      return await work(eventLog, configuration as Configuration<typeof topicsProperties>);
-    } finally {
-      await eventLog.close();
-    }
-  });
 }

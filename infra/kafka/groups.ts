@@ -3,7 +3,7 @@ import process from "node:process";
 import { parseArgs } from "node:util";
 import { parseRfc3339, timeExample } from "@signalbox/core";
 import type { EventLog, RecordPlace } from "@signalbox/events";
-import { commandTelemetry, withEventLog } from "./engine-url.ts";
+import { commandTelemetry, openCommandLog } from "./engine-url.ts";
 import { openOperationsClient, reportUnavailable } from "./operations-client.ts";
 import { print, runCommand } from "./run-command.ts";
 
@@ -84,5 +84,10 @@ const lacksArgument = needed.some((name) => !values[name]) || (needed.length > 0
 const isOption = (argument: string) =>
   needed.some((name) => argument === `--${name}` || argument.startsWith(`--${name}=`));
 const properties = argv.filter((argument) => !isOption(argument));
-const run = isDirect ? chosen && (() => withEventLog(properties, chosen)) : chosen && listByApi;
+async function runDirectly(): Promise<void> {
+  await using opened = new AsyncDisposableStack();
+  await chosen?.((await openCommandLog(properties, opened)).eventLog);
+}
+
+const run = chosen && (isDirect ? runDirectly : listByApi);
 await runCommand(usage, run && !lacksArgument ? run : null);

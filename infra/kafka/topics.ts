@@ -2,7 +2,7 @@ import process from "node:process";
 import { catalogue, topicAccess, topics } from "@signalbox/contracts";
 import { serviceNames } from "@signalbox/core";
 import { topicSettings } from "@signalbox/events";
-import { withEventLog } from "./engine-url.ts";
+import { openCommandLog } from "./engine-url.ts";
 
 /** Topics for readers outside: those with an event for accounts or operators. The others are between the services. */
 const readable = [...new Set(catalogue.filter(({ audience }) => audience !== "internal").map(({ topic }) => topic))];
@@ -17,7 +17,14 @@ const onlyChecks = argv.includes("check");
 const [word, name = "", ...wanted] = argv.filter((one) => !one.startsWith("--"));
 const reader = word === "reader" ? readerAccess(name, wanted) : null;
 
-const { problems, done } = await withEventLog(argv, async (eventLog, configuration) => {
+const { problems, done } = await settle();
+for (const problem of problems) process.stderr.write(`${problem}\n`);
+if (problems.length === 0) for (const line of done) process.stdout.write(`${line}\n`);
+process.exitCode = problems.length === 0 ? 0 : 1;
+
+async function settle(): Promise<{ readonly problems: readonly string[]; readonly done: readonly string[] }> {
+  await using opened = new AsyncDisposableStack();
+  const { eventLog, configuration } = await openCommandLog(argv, opened);
   if (reader) {
     const problems = await eventLog.ensureAccess([reader]);
     return { problems, done: [`${reader.principal} may read ${wanted.join(", ")}, in groups that begin with ${name}`] };
@@ -32,10 +39,7 @@ const { problems, done } = await withEventLog(argv, async (eventLog, configurati
       ...(access.length > 0 ? [`${access.length} principals have exactly the required rights`] : []),
     ],
   };
-});
-for (const problem of problems) process.stderr.write(`${problem}\n`);
-if (problems.length === 0) for (const line of done) process.stdout.write(`${line}\n`);
-process.exitCode = problems.length === 0 ? 0 : 1;
+}
 
 /**
  * Returns the rights of a program of the house that reads topics: these, and groups whose names begin with its own.
