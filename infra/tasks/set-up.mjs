@@ -101,8 +101,7 @@ function readStamp() {
 
 /** Changes when the packages to install change, or when `node_modules` was brought from another kind of machine. */
 function packagesStamp() {
-  const inGroups = ["libs", "services"].flatMap((group) => childrenOf(group).map((name) => `${group}/${name}`));
-  const manifests = [".", ...inGroups, "infra", "infra/node", "bench", "test-e2e"].map(askedPackages);
+  const manifests = [".", ...packageFolders(), "infra", "infra/node", "bench", "test-e2e"].map(askedPackages);
   const machine = `${process.platform}-${process.arch}`;
   return fingerprint(["package-lock.json", ".npmrc"], JSON.stringify([machine, manifests]));
 }
@@ -116,27 +115,13 @@ function askedPackages(folder) {
 
 /** Changes when a source of the git-ignored generated files changes. */
 function sourcesStamp() {
-  const schemas = childrenOf("services").flatMap((name) => [
-    `services/${name}/prisma/schema.prisma`,
-    `services/${name}/subgraph.graphql`,
-  ]);
-  const properties = ["libs", "services"].flatMap((group) =>
-    childrenOf(group).flatMap((name) => propertyFilesIn(`${group}/${name}/src`)),
-  );
-  const generators = ["", "/access", "/generators", "/graph", "/openapi", "/site"]
-    .map((name) => `infra/generate${name}`)
-    .flatMap((folder) => childrenOf(folder).map((name) => `${folder}/${name}`));
-  const pages = ["docs/how-to", "docs/reference"].flatMap((folder) =>
-    childrenOf(folder)
-      .filter((name) => name.endsWith(".md"))
-      .map((name) => `${folder}/${name}`),
-  );
+  const packages = packageFolders();
   return fingerprint([
-    ...schemas,
-    ...properties,
-    ...pages,
-    ...childrenOf("libs/contracts/accepted").map((name) => `libs/contracts/accepted/${name}`),
-    ...generators,
+    ...packages.flatMap((folder) => [`${folder}/prisma/schema.prisma`, `${folder}/subgraph.graphql`]),
+    ...packages.flatMap((folder) => filesIn(`${folder}/src`, /(^|[/\\-])properties\.ts$/)),
+    ...["docs/how-to", "docs/reference"].flatMap((folder) => filesIn(folder, /\.md$/)),
+    ...filesIn("libs/contracts/accepted"),
+    ...filesIn("infra/generate"),
     "package-lock.json",
   ]);
 }
@@ -152,12 +137,16 @@ function fingerprint(files, extra = "") {
   return hash.digest("hex");
 }
 
-/** Lists the sources that declare properties. */
-function propertyFilesIn(folder) {
+/** Lists the files below a folder whose paths are like `pattern`. */
+function filesIn(folder, pattern = /./) {
   const path = join(root, folder);
   if (!existsSync(path)) return [];
-  const names = readdirSync(path, { recursive: true }).filter((name) => /(^|[/\\-])properties\.ts$/.test(name));
+  const names = readdirSync(path, { recursive: true }).filter((name) => pattern.test(name));
   return names.sort().map((name) => `${folder}/${name}`);
+}
+
+function packageFolders() {
+  return ["libs", "services"].flatMap((group) => childrenOf(group).map((name) => `${group}/${name}`));
 }
 
 function childrenOf(folder) {

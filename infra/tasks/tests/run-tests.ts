@@ -60,18 +60,29 @@ export async function runTests(
   }
 }
 
-/** Runs Node with these arguments and gives its exit code; a signal to stop goes on to it, and this process outlives it. */
-export function runNode(argv: readonly string[], variables: Readonly<Record<string, string>> = {}): Promise<number> {
-  const child = spawn(process.execPath, argv, { cwd: root, stdio: "inherit", env: { ...environment(), ...variables } });
+/**
+ * Runs Node with these arguments and gives its exit code; a signal to stop goes on to it, and this process outlives it.
+ * `output` is the descriptor of a file that takes what it prints.
+ */
+export async function runNode(
+  argv: readonly string[],
+  variables: Readonly<Record<string, string>> = {},
+  output: number | "inherit" = "inherit",
+): Promise<number> {
+  const env = { ...environment(), ...variables };
+  const child = spawn(process.execPath, argv, {
+    cwd: root,
+    stdio: [output === "inherit" ? output : "ignore", output, output],
+    env,
+  });
   const forward = (signal: NodeJS.Signals) => child.kill(signal);
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, forward);
-  return new Promise((resolve, reject) => {
-    child.once("error", reject);
-    child.once("exit", (code) => {
-      for (const signal of ["SIGINT", "SIGTERM"] as const) process.off(signal, forward);
-      resolve(code ?? 1);
-    });
-  });
+  try {
+    const [code] = await once(child, "exit");
+    return code ?? 1;
+  } finally {
+    for (const signal of ["SIGINT", "SIGTERM"] as const) process.off(signal, forward);
+  }
 }
 
 /** Runs `work` while these shared engines run. Nothing is started when the environment names engines of somebody else. */

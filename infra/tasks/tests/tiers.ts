@@ -17,7 +17,8 @@ const defaultTiers: readonly Tier[] = ["unit", "int"];
 
 const tiers = new Set<string>(["unit", "int", "engines", "long"] satisfies Tier[]);
 
-const folders = ["libs", "services", "infra", "bench", "test-e2e"];
+/** The folders of all source. */
+export const folders = ["libs", "services", "infra", "bench", "test-e2e"];
 
 /**
  * Chooses test files. A word names a tier (`int`) or the beginning of a path; a file named in full is taken whatever its
