@@ -1,7 +1,7 @@
-import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
-import { dirname, join, relative } from "node:path";
+import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
 import { brotliCompressSync, brotliDecompressSync } from "node:zlib";
-import { root } from "./repository.ts";
+import { filesIn, root } from "./repository.ts";
 
 /** Thrown when generating needs the packages for development, which a start does not install. */
 export class NeedsDevelopmentError extends Error {}
@@ -52,23 +52,19 @@ export async function compareOutput(output: Output, folders: readonly string[] =
     if ((await readContent(join(base, path))) !== content) stale.push(path);
   }
   for (const folder of folders) {
-    stale.push(...(await filesUnder(base, folder)).filter((path) => !output.has(path)));
+    stale.push(...filesIn(folder, base).filter((path) => !output.has(path)));
   }
   return stale;
 }
 
 /** Reads a generated file as it was before it was compressed; null where there is none. */
 export async function readContent(file: string): Promise<string | null> {
-  const bytes = await readFile(file).catch(orWhenMissing(null));
+  const bytes = await readFile(file).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === "ENOENT") return null;
+    throw error;
+  });
   if (bytes === null) return null;
   return (compressed.test(file) ? brotliDecompressSync(bytes) : bytes).toString();
-}
-
-async function filesUnder(base: string, folder: string): Promise<string[]> {
-  const entries = await readdir(join(base, folder), { recursive: true, withFileTypes: true }).catch(orWhenMissing([]));
-  return entries
-    .filter((entry) => entry.isFile())
-    .map((entry) => relative(base, join(entry.parentPath, entry.name)).replaceAll("\\", "/"));
 }
 
 /** Files that git keeps as one: the kept ones, or those made anew when their sources have changed. */
@@ -81,11 +77,4 @@ interface Kept {
   /** Digest of what the files were made from. */
   readonly sources: string;
   readonly files: Readonly<Record<string, string>>;
-}
-
-function orWhenMissing<Value>(value: Value) {
-  return (error: NodeJS.ErrnoException): Value => {
-    if (error.code === "ENOENT") return value;
-    throw error;
-  };
 }

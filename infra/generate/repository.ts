@@ -1,6 +1,6 @@
-import { existsSync } from "node:fs";
+import { existsSync, globSync } from "node:fs";
 import { readdir, readFile } from "node:fs/promises";
-import { join } from "node:path";
+import { join, relative } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 
 /** The root of the repository, with a slash at its end. */
@@ -33,3 +33,9 @@ export async function importDoors(door: string): Promise<(Package & { readonly m
   });
   return (await Promise.all(opened)).flat();
 }
+
+/** Lists the files below a folder of the repository by their paths from its root. */
+export const filesIn = (folder: string, base = root): string[] =>
+  globSync(`${folder}/**`, { cwd: base, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => relative(base, join(entry.parentPath, entry.name)).replaceAll("\\", "/"));

@@ -1,4 +1,6 @@
+import { camelCase } from "@signalbox/core";
 import type { Generator } from "../generator.ts";
+import { capital } from "../graph/members.ts";
 import {
   mergedDocument,
   type OpenApiDocument,
@@ -107,13 +109,10 @@ const queryOf = ({ operation }: Method): string[] =>
 const hasPages = (method: Method): boolean => method.verb === "get" && queryOf(method).includes("cursor");
 const jsonOf = ({ answers }: Method) => answers.filter(({ type }) => type === "application/json");
 
-const upper = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 const lower = (text: string): string => text.charAt(0).toLowerCase() + text.slice(1);
 const singular = (text: string): string => text.replace(/ies$/, "y").replace(/s$/, "");
 const plural = (text: string): string =>
   /[^aeiou]y$/.test(text) ? text.replace(/y$/, "ies") : text.replace(/s?$/, "s");
-
-const camelCase = (text: string): string => text.replace(/_(\w)/g, (_all, letter: string) => letter.toUpperCase());
 
 /**
  * Finds the resource and the name of a method: the longest noun in its id is the resource, the rest the name. Nouns are
@@ -123,7 +122,7 @@ function createNames(methods: readonly Method[]): (method: Method) => [resource:
   const nouns = new Map<string, string>();
   for (const method of methods.filter(({ verb }) => verb === "get")) {
     const { id, path, tag } = method;
-    const noun = upper(singular(id));
+    const noun = capital(singular(id));
     const isItem = path.endsWith("}") && id !== tag;
     const isChanged = methods.some((other) => other.verb !== "get" && wordsIn(other.id, noun));
     if (hasPages(method) || isItem || isChanged) nouns.set(noun, isItem && !hasPages(method) ? plural(id) : id);
@@ -132,14 +131,14 @@ function createNames(methods: readonly Method[]): (method: Method) => [resource:
 
   return (method) => {
     const { id, tag, verb, path } = method;
-    const tagNoun = upper(singular(tag));
+    const tagNoun = capital(singular(tag));
     const [noun] = [...nouns.keys()].filter((one) => wordsIn(id, one)).toSorted((a, b) => b.length - a.length);
     const chosen = noun ?? tagNoun;
     // What concerns the caller's own account is `account`, and `accounts` what concerns any.
     const resource = noun === undefined || noun === tagNoun ? (nouns.get(noun ?? "") ?? tag) : nouns.get(noun);
     const owner = noun === tagNoun && tag === singular(tag) ? tag : (resource ?? tag);
     const found = wordsIn(id, chosen);
-    const rest = found ? lower(upper(id).replace(found, "")) : id;
+    const rest = found ? lower(capital(id).replace(found, "")) : id;
     const isRoot = verb === "get" && !found && roots.get(path) === tag;
     if (rest !== "" && !isRoot) return [owner, rest];
     return [owner, hasPages(method) ? "list" : "get"];
@@ -148,7 +147,7 @@ function createNames(methods: readonly Method[]): (method: Method) => [resource:
 
 /** Returns the words in an id that are this noun, in the plural or not; null where it is only the start of a longer word. */
 function wordsIn(id: string, noun: string): string | null {
-  const [found] = new RegExp(`(?:${plural(noun)}|${noun})(?![a-z])`).exec(upper(id)) ?? [];
+  const [found] = new RegExp(`(?:${plural(noun)}|${noun})(?![a-z])`).exec(capital(id)) ?? [];
   return found ?? null;
 }
 

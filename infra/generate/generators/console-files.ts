@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
-import { readdir, readFile } from "node:fs/promises";
-import { join, relative } from "node:path";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
 import { type Generator, keptFiles, NeedsDevelopmentError } from "../generator.ts";
-import { root } from "../repository.ts";
+import { filesIn, root } from "../repository.ts";
 
 /** The built console in one file of git, so that a start needs no bundler and no front-end package. */
 const keptFile = "services/gateway/assets/console.json.br";
@@ -25,20 +25,14 @@ async function digestOfSources(): Promise<string> {
   const own = ["index.html", "portal.html", "package.json", "tsconfig.json", "vite.config.ts"].map(
     (name) => `${folder}/${name}`,
   );
-  const folders = await Promise.all([filesIn(`${folder}/src`), filesIn("libs/client/src")]);
-  const paths = [...own, ...folders.flat(), "docs/how-to/verify-deliveries.md"].sort();
+  // Tests and types change nothing in the built files.
+  const sources = [...filesIn(`${folder}/src`), ...filesIn("libs/client/src")].filter(
+    (path) => !/\.test\.tsx?$|\.d\.ts$/.test(path),
+  );
+  const paths = [...own, ...sources, "docs/how-to/verify-deliveries.md"].sort();
   const hash = createHash("sha256").update(await versionsOfPackages());
   for (const path of paths) hash.update(`\0${path}\0`).update(await readFile(join(root, path)));
   return hash.digest("hex");
-}
-
-/** Lists the sources below a folder, without tests and types, which change nothing in the built files. */
-async function filesIn(below: string): Promise<string[]> {
-  const entries = await readdir(join(root, below), { recursive: true, withFileTypes: true });
-  return entries
-    .filter((entry) => entry.isFile())
-    .map((entry) => relative(root, join(entry.parentPath, entry.name)).replaceAll("\\", "/"))
-    .filter((path) => !/\.test\.tsx?$|\.d\.ts$/.test(path));
 }
 
 /** The versions of the packages that the console's own packages bring. */

@@ -22,29 +22,24 @@ export const docsPages: Generator = {
   name: "docs pages",
   kind: "built",
   generate: async () => {
-    const runbooks = {
-      section: "",
-      source: "docs/runbooks.md",
-      markdown: await readFile(join(root, "docs/runbooks.md"), "utf8"),
-    };
     const pages = [
-      ...(await readPages("docs/how-to", "how-to")),
-      ...(await readPages("docs/reference", "reference")),
+      ...(await readPages("how-to")),
+      ...(await readPages("reference")),
       { section: "reference", source: "docs/reference/senders.md", markdown: sendersMarkdown() },
-      runbooks,
+      await readPage("", "docs/runbooks.md"),
     ];
     return new Map([[target, JSON.stringify(renderSite(pages))]]);
   },
 };
 
-async function readPages(folder: string, section: string) {
-  const names = (await readdir(join(root, folder))).filter((name) => name.endsWith(".md")).sort();
-  const published = names.filter((name) => !unpublished.has(name.replace(/\.md$/, "")));
-  return Promise.all(
-    published.map(async (name) => ({
-      section,
-      source: `${folder}/${name}`,
-      markdown: await readFile(join(root, folder, name), "utf8"),
-    })),
-  );
+async function readPages(section: string) {
+  const files = (await readdir(join(root, "docs", section))).filter((file) => file.endsWith(".md")).sort();
+  const published = files.filter((file) => !unpublished.has(file.replace(/\.md$/, "")));
+  return Promise.all(published.map((file) => readPage(section, `docs/${section}/${file}`)));
 }
+
+const readPage = async (section: string, source: string) => ({
+  section,
+  source,
+  markdown: await readFile(join(root, source), "utf8"),
+});

@@ -1,25 +1,23 @@
-import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
-import { cp, mkdir, mkdtemp, readdir, readFile, rm } from "node:fs/promises";
-import { join, relative } from "node:path";
-import { promisify } from "node:util";
+import { cp, mkdir, mkdtemp, readFile, rm } from "node:fs/promises";
+import { join } from "node:path";
 import { environment } from "@signalbox/runtime";
+import { run } from "../../engines/processes.ts";
 import { type Generator, keptFiles, NeedsDevelopmentError } from "../generator.ts";
-import { type Package, packagesWith, root } from "../repository.ts";
+import { filesIn, type Package, packagesWith, root } from "../repository.ts";
 
 /** The clients of all services in one file of git, so that a start needs no Prisma CLI, which is 200 MB with its packages. */
 const keptFile = "infra/generate/prisma-clients.json.br";
 
 const cli = join(root, "node_modules/prisma-cli/build/index.js");
-const outputOf = (folder: string) => `${folder}/src/generated/prisma`;
 const services = () => packagesWith("prisma/schema.prisma");
 
 /** The typed database client of each service: the kept one, or one from its `prisma/schema.prisma` when that has changed. */
 export const prismaClients: Generator = {
   name: "Prisma clients",
   kind: "built",
-  folders: async () => (await services()).map(({ folder }) => outputOf(folder)),
+  folders: async () => (await services()).map(({ folder }) => `${folder}/src/generated/prisma`),
   generate: async () => new Map(Object.entries((await freshClients()).files)),
 };
 
@@ -57,13 +55,10 @@ async function generateClient(folder: string): Promise<Array<[path: string, cont
   try {
     await cp(join(root, folder, "prisma/schema.prisma"), join(workspace, "prisma/schema.prisma"));
     await runPrisma(workspace, folder);
-    const output = join(workspace, "src/generated/prisma");
-    const files = (await readdir(output, { recursive: true, withFileTypes: true })).filter((entry) => entry.isFile());
     return await Promise.all(
-      files.map(async (file): Promise<[string, string]> => {
-        const path = join(file.parentPath, file.name);
-        return [`${outputOf(folder)}/${relative(output, path).replaceAll("\\", "/")}`, await readFile(path, "utf8")];
-      }),
+      filesIn("src/generated/prisma", workspace).map(
+        async (path): Promise<[string, string]> => [`${folder}/${path}`, await readFile(join(workspace, path), "utf8")],
+      ),
     );
   } finally {
     await rm(workspace, { recursive: true });
@@ -72,7 +67,7 @@ async function generateClient(folder: string): Promise<Array<[path: string, cont
 
 async function runPrisma(workspace: string, folder: string): Promise<void> {
   try {
-    await promisify(execFile)(process.execPath, [cli, "generate", "--schema", "prisma/schema.prisma"], {
+    await run(process.execPath, [cli, "generate", "--schema", "prisma/schema.prisma"], {
       cwd: workspace,
       // The command requires a native schema engine, which it would download, although generating never starts it. Any
       // existing file satisfies it.

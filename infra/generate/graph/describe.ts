@@ -8,7 +8,9 @@ export function describe(definitions: readonly DefinitionNode[]): DefinitionNode
   return definitions.map((node): DefinitionNode => {
     if (node.kind === Kind.ENUM_TYPE_DEFINITION) {
       const owner = node.name.value;
-      const values = node.values?.map((value) => withText(value, usualValues[`${owner}.${value.name.value}`]));
+      const values = node.values?.map((value) =>
+        withText(value, usualValues[`${owner}.${value.name.value}`] ?? usualValues[value.name.value]),
+      );
       return withText({ ...node, ...(values && { values }) }, usualTypes[owner]);
     }
     if (!isTypeNode(node)) return node;

@@ -1,11 +1,5 @@
-import {
-  type ConstDirectiveNode,
-  type DefinitionNode,
-  type FieldDefinitionNode,
-  Kind,
-  type TypeNode as TypeReference,
-} from "graphql";
-import { isTypeNode, type TypeNode } from "./nodes.ts";
+import { type DefinitionNode, type FieldDefinitionNode, Kind, type TypeNode as TypeReference } from "graphql";
+import { isTypeNode, readNode, type TypeNode } from "./nodes.ts";
 
 /** The assumed length of a list of objects that is no page, unless the schema by hand has another `@listSize`. */
 const usualSize = 5;
@@ -41,17 +35,8 @@ const nullable = (type: TypeReference) => (type.kind === Kind.NON_NULL_TYPE ? ty
 function sized(parent: TypeNode, field: FieldDefinitionNode): FieldDefinitionNode {
   if (field.directives?.some(({ name }) => name.value === "listSize")) return field;
   const areBuckets = parent.name.value.endsWith("Statistics") && field.name.value === "items";
-  return { ...field, directives: [...(field.directives ?? []), listSize(areBuckets ? bucketsSize : usualSize)] };
+  const { directives = [] } = readNode(
+    `type Sized @listSize(assumedSize: ${areBuckets ? bucketsSize : usualSize})`,
+  ) as TypeNode;
+  return { ...field, directives: [...(field.directives ?? []), ...directives] };
 }
-
-const listSize = (size: number): ConstDirectiveNode => ({
-  kind: Kind.DIRECTIVE,
-  name: { kind: Kind.NAME, value: "listSize" },
-  arguments: [
-    {
-      kind: Kind.ARGUMENT,
-      name: { kind: Kind.NAME, value: "assumedSize" },
-      value: { kind: Kind.INT, value: String(size) },
-    },
-  ],
-});
