@@ -23,7 +23,7 @@ const task = taskOf(script);
 try {
   if (script === "help") help(given[0]);
   else if (task && given.some((word) => word === "--help" || word === "-h")) console.log(taskHelp(task));
-  else process.exitCode = await run(await setUp(task?.installs ?? "run"), process.argv.slice(2));
+  else process.exitCode = await run(await setUp(task ? (task.installs ?? "all") : "run"), process.argv.slice(2));
 } catch (error) {
   if (!(error instanceof SetUpError)) throw error;
   console.error(`\n${error.message}`);

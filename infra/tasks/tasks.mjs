@@ -17,10 +17,10 @@ const testOptions = [
 ];
 
 /**
- * `installs` says which packages a task needs: `run` those of a start, `all` also the ones for development.
+ * `installs` marks a task that needs the packages of a start alone; the others need those for development too.
  *
  * @type {readonly {
- *   name: string, summary: string, installs: "run" | "all", arguments?: string,
+ *   name: string, summary: string, installs?: "run", arguments?: string,
  *   options?: readonly (readonly [string, string])[], example: string,
  * }[]}
  */
@@ -48,7 +48,6 @@ export const tasks = [
   {
     name: "test",
     summary: "runs the checks, the unit and the integration tests; needs Node and npm alone",
-    installs: "all",
     arguments: "<path> …",
     options: [
       ["<path>", "runs the tests below it alone, without the checks; a file named in full may be of any tier"],
@@ -60,7 +59,6 @@ export const tasks = [
   {
     name: "test:engines",
     summary: "runs the contract suites and journeys on real engines, with browsers and clients in other languages",
-    installs: "all",
     arguments: "<path> …",
     options: testOptions,
     example: "npm run test:engines -- libs/events",
@@ -68,7 +66,6 @@ export const tasks = [
   {
     name: "test:long",
     summary: "runs the rounds, storms, containers and upgrades; needs root and podman, and takes hours",
-    installs: "all",
     arguments: "<word> …",
     options: [
       ["<word>", "runs the parts whose names contain it"],
@@ -80,20 +77,17 @@ export const tasks = [
   {
     name: "check",
     summary: "checks types, format, lint, boundaries, dead code and generated files",
-    installs: "all",
     example: "npm run check",
   },
   {
     name: "format",
     summary: "formats the code and repairs what the linter can repair",
-    installs: "all",
     arguments: "<path> …",
     example: "npm run format -- libs/events",
   },
   {
     name: "generate",
     summary: "writes the generated files",
-    installs: "all",
     options: [
       ["--check", "writes nothing; names each file in git that is stale and ends with 1"],
       ["--built", "writes only the files that git ignores and a start needs"],
@@ -111,7 +105,6 @@ export const tasks = [
   {
     name: "engines",
     summary: "handles the real engines that tests use",
-    installs: "all",
     arguments: "doctor | fetch | start | stop | status",
     options: [
       ["doctor", "prints which programs test:engines needs, which are missing, and how to install them"],
@@ -123,7 +116,6 @@ export const tasks = [
   {
     name: "bench",
     summary: "measures one part of Signalbox beside its baseline",
-    installs: "all",
     arguments: "<name>",
     options: [["<name>", "such as publish, images or start; without one, all of them are listed"]],
     example: "npm run bench -- publish",
@@ -131,7 +123,6 @@ export const tasks = [
   {
     name: "migration",
     summary: "writes the migration from the last one to schema.prisma",
-    installs: "all",
     arguments: "diff services/<service>/prisma --name <slug>",
     options: [
       ["--name <slug>", "the name of its folder"],
@@ -142,7 +133,6 @@ export const tasks = [
   {
     name: "accept",
     summary: "accepts compatible changes of the event schemas and refuses others",
-    installs: "all",
     example: "npm run accept",
   },
   {
@@ -200,7 +190,6 @@ export const tasks = [
   {
     name: "attack",
     summary: "tries every attack of docs/reference/security-tests.md on a system of its own",
-    installs: "all",
     options: [
       ["--mode <mode>", "embedded or engines; embedded unless given"],
       ["--group <name>", "tries one group alone; may be repeated"],
@@ -210,7 +199,6 @@ export const tasks = [
   {
     name: "aborts",
     summary: "leaves every operation and stream of a system of its own at random bytes, and looks what stays",
-    installs: "all",
     options: [
       ["--minutes <number>", "10 unless given; a round that has begun is finished"],
       ["--seed <number>", "the same seed leaves in the same ways"],
@@ -222,7 +210,6 @@ export const tasks = [
   {
     name: "ledger",
     summary: "plays rounds of writes while processes and engines are killed, and judges each round",
-    installs: "all",
     options: [
       ["--mode <mode>", "embedded or engines; embedded unless given"],
       ["--rounds <number>", "20 unless given"],
@@ -237,14 +224,12 @@ export const tasks = [
   {
     name: "incidents",
     summary: "plants incidents, waits for their alerts, and mends them by the commands of the runbooks; needs root",
-    installs: "all",
     arguments: "[part of a name]",
     example: "npm run incidents -- lag",
   },
   {
     name: "containers",
     summary: "builds the image and tests what is deployed with it; needs root, podman, buildah, runc and debootstrap",
-    installs: "all",
     arguments: "compose | options | small | move | kubernetes",
     options: [["--idle-minutes=<number>", "how long the pods of Kubernetes are left alone; 2 unless given"]],
     example: "npm run containers -- small",
@@ -252,7 +237,6 @@ export const tasks = [
   {
     name: "upgrade-drill",
     summary: "rolls a system from an older version to this one and back under traffic",
-    installs: "all",
     arguments: "[tag or commit]",
     options: [
       ["--rate <number>", "requests a second; 20 unless given"],
@@ -263,7 +247,6 @@ export const tasks = [
   {
     name: "pack",
     summary: "packs the client, the types of events, the deployment and the chart of this version, with their sums",
-    installs: "all",
     arguments: "<folder> [client | event-types]",
     options: [["<folder>", "where the archives go; the current folder unless given"]],
     example: "npm run pack -- ../packages",
