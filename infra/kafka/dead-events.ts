@@ -1,4 +1,3 @@
-import process from "node:process";
 import { runMessageCommand } from "./message-commands.ts";
 
 const usage = `usage: npm run dead-events -- list [service]        what the event log refused for good, oldest first
@@ -10,4 +9,4 @@ const usage = `usage: npm run dead-events -- list [service]        what the even
 of the system at OPERATIONS_URL, with the key OPERATIONS_KEY; by default that of npm start in this folder
 `;
 
-await runMessageCommand("dead-events", usage, process.argv.slice(2));
+await runMessageCommand("dead-events", usage);

@@ -1,4 +1,3 @@
-import process from "node:process";
 import { runMessageCommand } from "./message-commands.ts";
 
 const usage = `usage: npm run dead-letters -- list [service]        what was given up, oldest first
@@ -10,4 +9,4 @@ const usage = `usage: npm run dead-letters -- list [service]        what was giv
 of the system at OPERATIONS_URL, with the key OPERATIONS_KEY; by default that of npm start in this folder
 `;
 
-await runMessageCommand("dead-letters", usage, process.argv.slice(2));
+await runMessageCommand("dead-letters", usage);

@@ -80,13 +80,8 @@ const lineOf = ({ since, id, event_type, event_id, reason }: Message): string =>
   [since, id, event_type ?? "unreadable", event_id ?? "-", reason].join("  ");
 
 /** Runs the command line over one kind of messages: it calls the API of operators. */
-export async function runMessageCommand(
-  kind: keyof typeof kinds,
-  usage: string,
-  argv: readonly string[],
-): Promise<void> {
+export async function runMessageCommand(kind: keyof typeof kinds, usage: string): Promise<void> {
   const { values, positionals } = parseArgs({
-    args: [...argv],
     options: { reason: { type: "string" }, "dry-run": { type: "boolean", default: false } },
     allowPositionals: true,
     strict: false,

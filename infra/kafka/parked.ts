@@ -1,4 +1,3 @@
-import process from "node:process";
 import { runMessageCommand } from "./message-commands.ts";
 
 const usage = `usage: npm run parked -- list [service]        keys whose first message failed, longest waiting first
@@ -9,4 +8,4 @@ const usage = `usage: npm run parked -- list [service]        keys whose first m
 of the system at OPERATIONS_URL, with the key OPERATIONS_KEY; by default that of npm start in this folder
 `;
 
-await runMessageCommand("parked", usage, process.argv.slice(2));
+await runMessageCommand("parked", usage);
