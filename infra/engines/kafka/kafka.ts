@@ -47,11 +47,9 @@ async function startBroker(place: EnginePlace, classes: string[]): Promise<Runni
   await mkdir(folder, { recursive: true });
   const port = wanted ?? (await freePort());
   const member = place.member ?? (await alone(configuration));
-  await writeFile(
-    configuration,
-    configure(serverProperties({ port, advertisedPort: advertisedPort ?? port, member, dataFolder })),
-  );
-  if (!existsSync(join(dataFolder, "meta.properties"))) await format(configuration, member.clusterId);
+  await writeFile(configuration, configure(serverProperties(member, dataFolder, port, advertisedPort)));
+  if (!existsSync(join(dataFolder, "meta.properties")))
+    await runKafkaTool(["kafka.tools.StorageTool", "format", "-t", member.clusterId, "-c", configuration]);
   const handle = await startDetached(
     {
       command: "java",
@@ -74,13 +72,10 @@ async function fetchJars(folder: string): Promise<void> {
 /** Lets a broker start and stop once, so that every later one finds its classes ready. */
 async function archiveClasses(folder: string): Promise<void> {
   const brokerFolder = join(folder, "broker");
-  const broker = await startBroker({ folder: brokerFolder }, archiveClassesIn(folder));
+  // Written when the program ends (JEP 350).
+  const broker = await startBroker({ folder: brokerFolder }, [`-XX:ArchiveClassesAtExit=${join(folder, archiveName)}`]);
   await stopProcess(broker, "SIGTERM", minutes(1));
   await rm(brokerFolder, { recursive: true });
-}
-
-async function format(configuration: string, clusterId: string): Promise<void> {
-  await runKafkaTool(["kafka.tools.StorageTool", "format", "-t", clusterId, "-c", configuration]);
 }
 
 /** The id of a new cluster. The tool that formats the data takes one that begins with a hyphen for an option. */
@@ -115,9 +110,6 @@ const quickStart = ["-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"];
 /** The option that reads the classes from the archive. A JVM that the archive does not fit goes on without it. */
 const archivedClasses = () => (existsSync(classArchive) ? [`-XX:SharedArchiveFile=${classArchive}`] : []);
 
-/** The option that writes the classes a program used to an archive in `folder` when it ends (JEP 350). */
-const archiveClassesIn = (folder: string) => [`-XX:ArchiveClassesAtExit=${join(folder, archiveName)}`];
-
 /** The arguments of `java` for a program of Kafka: options of the JVM, its main class, and what that takes. */
 function javaArguments(program: readonly string[], classes = archivedClasses()): string[] {
   return [...quickStart, ...classes, "-cp", join(kafkaJars, "*"), ...program];
@@ -145,16 +137,13 @@ async function checkJava(): Promise<void> {
   }
 }
 
-interface Broker {
-  readonly port: number;
-  readonly advertisedPort: number;
-  readonly member: KafkaMember;
-  readonly dataFolder: string;
-}
-
 /** The configuration of a node that is broker and controller, in the `server.properties` format. */
-function serverProperties({ port, advertisedPort, member, dataFolder }: Broker): string {
-  const { id, controllerPorts, copies } = member;
+function serverProperties(
+  { id, controllerPorts, copies }: KafkaMember,
+  dataFolder: string,
+  port: number,
+  advertisedPort = port,
+): string {
   const properties: Record<string, string | number | boolean> = {
     "process.roles": "broker,controller",
     "node.id": id,
