@@ -105,7 +105,7 @@ function createLook(metrics: EdgeMetrics, options: EdgeExporterOptions): () => P
     const [status] = await Promise.all([readNginxStatus(options.statusUrl, lookMs), certificate?.()]);
     up.set({}, status === null ? 0 : 1);
     if (status === null) return;
-    for (const state of ["active", "reading", "writing", "waiting"] as const) connections.set({ state }, status[state]);
+    for (const state of connectionStates) connections.set({ state }, status[state]);
     accepted(status.accepted);
     dropped(status.accepted - status.handled);
   };
@@ -130,16 +130,9 @@ function followTotal(counter: Counter): (total: number) => void {
   };
 }
 
-/** The figures of nginx's `stub_status`. */
-interface NginxStatus {
-  readonly active: number;
-  readonly reading: number;
-  readonly writing: number;
-  readonly waiting: number;
-  /** Since nginx started. */
-  readonly accepted: number;
-  readonly handled: number;
-}
+/** The figures of nginx's `stub_status`; accepted and handled since nginx started. */
+type NginxStatus = Readonly<Record<(typeof connectionStates)[number] | "accepted" | "handled", number>>;
+const connectionStates = ["active", "reading", "writing", "waiting"] as const;
 
 /** Reads the page; null when nginx does not answer with it in time. */
 async function readNginxStatus(url: string, timeoutMs: number): Promise<NginxStatus | null> {
@@ -147,16 +140,14 @@ async function readNginxStatus(url: string, timeoutMs: number): Promise<NginxSta
   const text = await fetch(url, { signal, redirect: "error" })
     .then((answer) => answer.text())
     .catch(() => "");
-  const figures =
-    /^Active connections: (\d+)\s+server accepts handled requests\s+(\d+) (\d+) \d+\s+Reading: (\d+) Writing: (\d+) Waiting: (\d+)/.exec(
-      text,
-    );
-  if (figures === null) return null;
-  const [active, accepted, handled, reading, writing, waiting] = figures.slice(1).map(Number) as [
-    ...[number, number, number, number, number, number],
-  ];
-  return { active, accepted, handled, reading, writing, waiting };
+  const { groups } = stubStatus.exec(text) ?? {};
+  if (groups === undefined) return null;
+  const figures = Object.entries(groups).map(([name, figure]) => [name, Number(figure)]);
+  return Object.fromEntries(figures) as NginxStatus;
 }
+
+const stubStatus =
+  /^Active connections: (?<active>\d+)\s+server accepts handled requests\s+(?<accepted>\d+) (?<handled>\d+) \d+\s+Reading: (?<reading>\d+) Writing: (?<writing>\d+) Waiting: (?<waiting>\d+)/;
 
 /** The TLS listener to look at, and what its certificate must be. */
 interface CertificateCheck {
@@ -181,18 +172,14 @@ async function shownCertificate(check: CertificateCheck, timeoutMs: number): Pro
   // Read each time: a renewed authority counts at once.
   const own = authorities === undefined ? "" : await readFile(authorities, "utf8").catch(() => "");
   const ca = own.trim() === "" ? undefined : own;
-  return await new Promise((resolve) => {
-    const socket = connect({ host, port: Number(port), servername: name, rejectUnauthorized: false, ca }, () => {
-      const certificate = socket.getPeerX509Certificate();
-      const endsAtSeconds = certificate ? Date.parse(certificate.validTo) / 1000 : Number.NaN;
-      finish(Number.isFinite(endsAtSeconds) ? { endsAtSeconds, isTrusted: socket.authorized } : null);
-    });
-    const finish = (result: ShownCertificate | null) => {
-      clearTimeout(timer);
-      socket.destroy();
-      resolve(result);
-    };
-    const timer = setTimeout(() => finish(null), timeoutMs);
-    socket.on("error", () => finish(null));
-  });
+  const socket = connect({ host, port: Number(port), servername: name, rejectUnauthorized: false, ca });
+  try {
+    await once(socket, "secureConnect", { signal: AbortSignal.timeout(timeoutMs) });
+    const endsAtSeconds = Date.parse(socket.getPeerX509Certificate()?.validTo ?? "") / 1000;
+    return Number.isFinite(endsAtSeconds) ? { endsAtSeconds, isTrusted: socket.authorized } : null;
+  } catch {
+    return null;
+  } finally {
+    socket.destroy();
+  }
 }
