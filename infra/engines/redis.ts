@@ -21,15 +21,9 @@ export const redis: Engine = {
     await mkdir(folder, { recursive: true });
     const port = wanted ?? (await freePort());
     const settings = { port, bind: "127.0.0.1", databases, dir: folder, save: "", appendonly: "no" };
-    const handle = await startDetached(
-      {
-        command: "redis-server",
-        args: Object.entries(settings).flatMap(([name, value]) => [`--${name}`, String(value)]),
-        logFile: join(folder, "redis.log"),
-        folder,
-      },
-      () => redis.answers(port),
-    );
+    const args = Object.entries(settings).flatMap(([name, value]) => [`--${name}`, String(value)]);
+    const logFile = join(folder, "redis.log");
+    const handle = await startDetached({ command: "redis-server", args, logFile, folder }, () => redis.answers(port));
     return { name: "redis", url: `redis://127.0.0.1:${port}`, port, ...handle, folder, details: {} };
   },
 

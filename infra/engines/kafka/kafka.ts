@@ -50,15 +50,9 @@ async function startBroker(place: EnginePlace, classes: string[]): Promise<Runni
   await writeFile(configuration, configure(serverProperties(member, dataFolder, port, advertisedPort)));
   if (!existsSync(join(dataFolder, "meta.properties")))
     await runKafkaTool(["kafka.tools.StorageTool", "format", "-t", member.clusterId, "-c", configuration]);
-  const handle = await startDetached(
-    {
-      command: "java",
-      args: javaArguments(["-Xms256m", "-Xmx512m", "kafka.Kafka", configuration], classes),
-      logFile: join(folder, "kafka.log"),
-      folder,
-    },
-    () => kafka.answers(port),
-  );
+  const args = javaArguments(["-Xms256m", "-Xmx512m", "kafka.Kafka", configuration], classes);
+  const logFile = join(folder, "kafka.log");
+  const handle = await startDetached({ command: "java", args, logFile, folder }, () => kafka.answers(port));
   return { name: "kafka", url: `kafka://127.0.0.1:${port}`, port, ...handle, folder, details: {} };
 }
 

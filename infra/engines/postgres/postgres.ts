@@ -19,16 +19,8 @@ export const postgres: Engine = {
       durable: false,
       port: wanted ?? (await freePort()),
     });
-    const { pid, identity, folder: data } = server;
-    return {
-      name: "postgres",
-      url: server.url("postgres"),
-      port: server.port,
-      pid,
-      identity,
-      folder: data,
-      details: {},
-    };
+    const { pid, identity, port, folder: data } = server;
+    return { name: "postgres", url: server.url("postgres"), port, pid, identity, folder: data, details: {} };
   },
   answers: postgresAnswers,
 };

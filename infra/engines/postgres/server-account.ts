@@ -102,14 +102,11 @@ async function findAccount(name: string): Promise<Account | null> {
 }
 
 /** Asked of the system as that account, because modes, ACLs and mounts together decide. */
-async function canReach(account: Account, folder: string): Promise<boolean> {
-  try {
-    await run("/bin/sh", ["-c", 'test -x "$1"', "sh", folder], { ...account, cwd: "/" });
-    return true;
-  } catch {
-    return false;
-  }
-}
+const canReach = (account: Account, folder: string): Promise<boolean> =>
+  run("/bin/sh", ["-c", 'test -x "$1"', "sh", folder], { ...account, cwd: "/" }).then(
+    () => true,
+    () => false,
+  );
 
 /** Durable data go where the system keeps state; data of tests may go with the next reboot. */
 function outsideFolder(inside: string, durable: boolean): string {
