@@ -74,13 +74,8 @@ try {
       const startMs = systemClock.steadyMs() - startedMs;
       process.stdout.write(welcome({ ...addresses, apiKeyFile, startMs }, process.cwd()));
       const isWanted = given.includes(linkOption);
-      await offerFirstLinks({
-        create: addresses.firstLink,
-        isWanted,
-        runner,
-        input: process.stdin,
-        output: process.stdout,
-      });
+      const { stdin: input, stdout: output } = process;
+      await offerFirstLinks({ create: addresses.firstLink, isWanted, runner, input, output });
     },
   });
 } catch (error) {

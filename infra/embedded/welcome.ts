@@ -10,19 +10,10 @@ const photo = join(repositoryFolder, "libs/testing/fixtures/images/photo.jpg");
  * a terminal of 24 lines and 80 columns; the key is read from its file, because with it no command would fit a line.
  */
 export function welcome(
-  {
-    baseUrl,
-    links,
-    apiKey,
-    apiKeyFile,
-    replaced,
-    startMs,
-  }: Omit<EmbeddedAddresses, "firstLink"> & {
-    readonly apiKeyFile: string;
-    readonly startMs: number;
-  },
+  ready: Omit<EmbeddedAddresses, "firstLink"> & { readonly apiKeyFile: string; readonly startMs: number },
   currentFolder: string,
 ): string {
+  const { baseUrl, links, apiKey, apiKeyFile, replaced, startMs } = ready;
   const near = (path: string) => {
     const shorter = relative(currentFolder, path);
     return shorter.startsWith("..") ? path : shorter;

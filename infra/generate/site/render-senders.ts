@@ -84,22 +84,9 @@ function defaultsOf(scheme: SchemeName): string {
   return `Defaults of \`${scheme}\`: ${values.join(", ")}.\n\n`;
 }
 
-function sectionOf(
-  name: string,
-  {
-    title,
-    documentation,
-    documentedOn,
-    scheme,
-    settings,
-    ownerSettings = {},
-    secretFrom,
-    steps,
-    notes,
-    retries,
-    vector,
-  }: KnownPreset,
-): string {
+function sectionOf(name: string, preset: KnownPreset): string {
+  const { title, documentation, documentedOn, scheme, settings, ownerSettings = {}, secretFrom } = preset;
+  const { steps, notes, retries, vector } = preset;
   const token = settings.handshake === "meta" ? { verify_token: "a token that you choose" } : {};
   const owned = Object.entries(ownerSettings).map(([key, what]) => [snakeCase(key), what]);
   const more = owned.length === 0 ? token : { settings: Object.fromEntries(owned) };
