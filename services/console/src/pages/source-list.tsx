@@ -26,24 +26,22 @@ interface SourceListProps<Row> {
 }
 
 /** Lists what came to one source, newest first. */
-export function SourceList<Row extends object>({ id, name, links, read, filters, ...list }: SourceListProps<Row>) {
-  return (
-    <>
-      <p className={parts.row}>
-        <SourceLink id={id}>The source</SourceLink>
-        {links}
-      </p>
-      <ResourceList
-        {...list}
-        path={`api/v1/webhooks/sources/${id}/${name}`}
-        read={(query) => read({ path: { id }, query })}
-        everyMs={10_000}
-        moreFilters={<SourceFilter id={id} />}
-        filters={{ ...filters, ...timeRange }}
-      />
-    </>
-  );
-}
+export const SourceList = <Row extends object>({ id, name, links, read, filters, ...list }: SourceListProps<Row>) => (
+  <>
+    <p className={parts.row}>
+      <SourceLink id={id}>The source</SourceLink>
+      {links}
+    </p>
+    <ResourceList
+      {...list}
+      path={`api/v1/webhooks/sources/${id}/${name}`}
+      read={(query) => read({ path: { id }, query })}
+      everyMs={10_000}
+      moreFilters={<SourceFilter id={id} />}
+      filters={{ ...filters, ...timeRange }}
+    />
+  </>
+);
 
 /** Shows a page about one source: that of the address, or the newest one. Without any source it leads to the first. */
 export function ChosenSource({ children }: { readonly children: (id: string) => ReactNode }) {

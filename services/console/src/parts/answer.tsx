@@ -78,32 +78,30 @@ function Wait({ ms, retry }: { readonly ms: number; readonly retry: (() => void)
   return <p>{retry ? `It is tried again in ${seconds} s.` : `Wait ${seconds} s, then try again.`}</p>;
 }
 
-function Refusal({ error }: { readonly error: ApiError }) {
-  return (
-    <>
-      <p>
-        <Prose text={error.message} />
-      </p>
-      {error.details.length > 0 && (
-        <ul>
-          {error.details.map(({ field, message }) => (
-            <li key={`${field} ${message}`}>
-              <code>{field}</code>: <Prose text={message} />
-            </li>
-          ))}
-        </ul>
+const Refusal = ({ error }: { readonly error: ApiError }) => (
+  <>
+    <p>
+      <Prose text={error.message} />
+    </p>
+    {error.details.length > 0 && (
+      <ul>
+        {error.details.map(({ field, message }) => (
+          <li key={`${field} ${message}`}>
+            <code>{field}</code>: <Prose text={message} />
+          </li>
+        ))}
+      </ul>
+    )}
+    <p className={styles.quiet}>
+      <a href={new URL(`docs/errors#${error.code}`, deploymentUrl).href}>{error.code}</a>
+      {error.requestId && (
+        <>
+          , request <code>{error.requestId}</code>
+        </>
       )}
-      <p className={styles.quiet}>
-        <a href={new URL(`docs/errors#${error.code}`, deploymentUrl).href}>{error.code}</a>
-        {error.requestId && (
-          <>
-            , request <code>{error.requestId}</code>
-          </>
-        )}
-      </p>
-    </>
-  );
-}
+    </p>
+  </>
+);
 
 function describe(error: Error, what: string): { readonly title: string; readonly advice: string } {
   if (!(error instanceof ApiError)) {

@@ -10,12 +10,10 @@ interface ChoiceProps<Name extends string> {
 }
 
 /** A few ways to see the same, as buttons of which one is pressed. */
-export function Choice<Name extends string>({ label, choices, chosen, choose }: ChoiceProps<Name>) {
-  return (
-    <fieldset className={styles.row} aria-label={label}>
-      {choices.map((choice) => (
-        <Button label={choice} key={choice} aria-pressed={choice === chosen} onClick={() => choose(choice)} />
-      ))}
-    </fieldset>
-  );
-}
+export const Choice = <Name extends string>({ label, choices, chosen, choose }: ChoiceProps<Name>) => (
+  <fieldset className={styles.row} aria-label={label}>
+    {choices.map((choice) => (
+      <Button label={choice} key={choice} aria-pressed={choice === chosen} onClick={() => choose(choice)} />
+    ))}
+  </fieldset>
+);

@@ -15,25 +15,23 @@ export interface ConflictProps {
 }
 
 /** Shows two versions of one thing and has the person choose. */
-export function Conflict({ what, differences, onMine, onTheirs, onBack }: ConflictProps) {
-  return (
-    <Box title={`The ${what} has changed meanwhile`} role="alertdialog" isOpen onClose={onBack}>
-      <p>Somebody saved this {what} after you had opened it. You both changed these fields:</p>
-      <Table
-        label="Both versions"
-        rows={differences}
-        keyOf={({ name }) => name}
-        columns={{
-          Field: ({ name }) => name,
-          Yours: ({ mine }) => <code>{mine || "empty"}</code>,
-          Saved: ({ theirs }) => <code>{theirs || "empty"}</code>,
-        }}
-      />
-      <div className={styles.row}>
-        <Button label="Save mine over it" className="main" onClick={onMine} />
-        <Button label="Take the saved version" onClick={onTheirs} />
-        <Button label="Back to the form" onClick={onBack} />
-      </div>
-    </Box>
-  );
-}
+export const Conflict = ({ what, differences, onMine, onTheirs, onBack }: ConflictProps) => (
+  <Box title={`The ${what} has changed meanwhile`} role="alertdialog" isOpen onClose={onBack}>
+    <p>Somebody saved this {what} after you had opened it. You both changed these fields:</p>
+    <Table
+      label="Both versions"
+      rows={differences}
+      keyOf={({ name }) => name}
+      columns={{
+        Field: ({ name }) => name,
+        Yours: ({ mine }) => <code>{mine || "empty"}</code>,
+        Saved: ({ theirs }) => <code>{theirs || "empty"}</code>,
+      }}
+    />
+    <div className={styles.row}>
+      <Button label="Save mine over it" className="main" onClick={onMine} />
+      <Button label="Take the saved version" onClick={onTheirs} />
+      <Button label="Back to the form" onClick={onBack} />
+    </div>
+  </Box>
+);

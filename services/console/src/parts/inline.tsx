@@ -106,16 +106,14 @@ const shapes: Readonly<Record<Tone, string>> = {
 };
 
 /** A status: its word, with a shape that differs as its colour does. */
-export function Status({ tone, children }: { readonly tone: Tone; readonly children: string }) {
-  return (
-    <span className={`${styles.status} ${tone === "off" ? styles.quiet : styles[tone]}`}>
-      <svg width="12" height="12" viewBox="0 0 12 12" aria-hidden="true" fill="currentColor" fillRule="evenodd">
-        <path d={shapes[tone]} />
-      </svg>
-      {children}
-    </span>
-  );
-}
+export const Status = ({ tone, children }: { readonly tone: Tone; readonly children: string }) => (
+  <span className={`${styles.status} ${tone === "off" ? styles.quiet : styles[tone]}`}>
+    <svg width="12" height="12" viewBox="0 0 12 12" aria-hidden="true" fill="currentColor" fillRule="evenodd">
+      <path d={shapes[tone]} />
+    </svg>
+    {children}
+  </span>
+);
 
 /** A status among the values of a thing. */
 export const toned = (tone: Tone, word: string) => (

@@ -58,17 +58,15 @@ export function OnePage<Data>(props: OnePageProps<Data>) {
 }
 
 /** A part of a page with a title of its own. */
-export function Panel({ title, actions, children }: PageProps) {
-  return (
-    <section className={styles.panel} aria-label={title}>
-      <div className={styles.head}>
-        <h2>{title}</h2>
-        {actions && <div className={styles.row}>{actions}</div>}
-      </div>
-      {children}
-    </section>
-  );
-}
+export const Panel = ({ title, actions, children }: PageProps) => (
+  <section className={styles.panel} aria-label={title}>
+    <div className={styles.head}>
+      <h2>{title}</h2>
+      {actions && <div className={styles.row}>{actions}</div>}
+    </div>
+    {children}
+  </section>
+);
 
 interface PairsProps {
   /** What there is nothing to say about is left out. */
@@ -76,20 +74,18 @@ interface PairsProps {
 }
 
 /** Names with their values. */
-export function Pairs({ items }: PairsProps) {
-  return (
-    <dl className={styles.pairs}>
-      {items
-        .filter((item) => !!item)
-        .map(([name, value]) => (
-          <div key={name} style={{ display: "contents" }}>
-            <dt>{name}</dt>
-            <dd>{value}</dd>
-          </div>
-        ))}
-    </dl>
-  );
-}
+export const Pairs = ({ items }: PairsProps) => (
+  <dl className={styles.pairs}>
+    {items
+      .filter((item) => !!item)
+      .map(([name, value]) => (
+        <div key={name} style={{ display: "contents" }}>
+          <dt>{name}</dt>
+          <dd>{value}</dd>
+        </div>
+      ))}
+  </dl>
+);
 
 /** Columns by their names, each with the cell of a row. One that this person does not get is false. */
 export type Columns<Row> = Readonly<Record<string, ((row: Row) => ReactNode) | false>>;

@@ -13,20 +13,18 @@ interface OnceProps {
 }
 
 /** A secret that is shown once: here, until the person has put it away. */
-export function ShownOnce({ title, text, secret, onClose }: OnceProps) {
-  return (
-    <Panel title={title}>
-      <p>{text} It is shown this once.</p>
-      <p role="status">
-        <code>{secret}</code>
-      </p>
-      <div className={styles.row}>
-        <Copy text={secret}>Copy it</Copy>
-        <Button label="Done" onClick={onClose} />
-      </div>
-    </Panel>
-  );
-}
+export const ShownOnce = ({ title, text, secret, onClose }: OnceProps) => (
+  <Panel title={title}>
+    <p>{text} It is shown this once.</p>
+    <p role="status">
+      <code>{secret}</code>
+    </p>
+    <div className={styles.row}>
+      <Copy text={secret}>Copy it</Copy>
+      <Button label="Done" onClick={onClose} />
+    </div>
+  </Panel>
+);
 
 interface LiveSecretsProps {
   readonly secrets: ReadonlyArray<{

@@ -43,16 +43,14 @@ function Group({ name, places, isCurrent }: GroupProps) {
   );
 }
 
-function Places({ places, label }: { readonly places: readonly Place[]; readonly label?: string }) {
-  return (
-    <ul aria-label={label}>
-      {places.map(({ to, name }) => (
-        <li key={to}>
-          <Link to={to} activeOptions={{ exact: to === "/" }}>
-            {name}
-          </Link>
-        </li>
-      ))}
-    </ul>
-  );
-}
+const Places = ({ places, label }: { readonly places: readonly Place[]; readonly label?: string }) => (
+  <ul aria-label={label}>
+    {places.map(({ to, name }) => (
+      <li key={to}>
+        <Link to={to} activeOptions={{ exact: to === "/" }}>
+          {name}
+        </Link>
+      </li>
+    ))}
+  </ul>
+);

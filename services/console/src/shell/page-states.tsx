@@ -6,25 +6,21 @@ import { Page } from "../parts/page.tsx";
 export const PageLoading = () => <p role="status">Loading …</p>;
 
 /** Shown for an address that no page has. */
-export function NotFound() {
-  return (
-    <Page title="There is no such page">
-      <p>
-        The address may be mistyped, or from another version of the console. Go <Link to="/">home</Link>.
-      </p>
-    </Page>
-  );
-}
+export const NotFound = () => (
+  <Page title="There is no such page">
+    <p>
+      The address may be mistyped, or from another version of the console. Go <Link to="/">home</Link>.
+    </p>
+  </Page>
+);
 
 /** Shown when the code of a page does not come, as after a new release, or fails. */
-export function PageFailed({ error }: { readonly error: unknown }) {
-  return (
-    <Page title="This page does not open">
-      <p role="alert">{error instanceof Error ? error.message : String(error)}</p>
-      <p>A newer version may have been deployed meanwhile. Load the page again; you stay signed in.</p>
-      <p>
-        <Button label="Load again" className="main" onClick={() => location.reload()} />
-      </p>
-    </Page>
-  );
-}
+export const PageFailed = ({ error }: { readonly error: unknown }) => (
+  <Page title="This page does not open">
+    <p role="alert">{error instanceof Error ? error.message : String(error)}</p>
+    <p>A newer version may have been deployed meanwhile. Load the page again; you stay signed in.</p>
+    <p>
+      <Button label="Load again" className="main" onClick={() => location.reload()} />
+    </p>
+  </Page>
+);

@@ -43,15 +43,13 @@ export const AuditPage = () => (
   </AccountFrame>
 );
 
-function What({ entry: { action, fields, reason } }: { readonly entry: Entry }) {
-  return (
-    <>
-      <code>{action}</code>
-      {fields.length > 0 && <div className={parts.quiet}>{fields.join(", ")}</div>}
-      {reason && <div className={parts.quiet}>{reason}</div>}
-    </>
-  );
-}
+const What = ({ entry: { action, fields, reason } }: { readonly entry: Entry }) => (
+  <>
+    <code>{action}</code>
+    {fields.length > 0 && <div className={parts.quiet}>{fields.join(", ")}</div>}
+    {reason && <div className={parts.quiet}>{reason}</div>}
+  </>
+);
 
 const kinds: Readonly<Record<Entry["actor"]["kind"], string>> = {
   owner: "the account itself",
@@ -59,12 +57,10 @@ const kinds: Readonly<Record<Entry["actor"]["kind"], string>> = {
   system: "Signalbox",
 };
 
-function Who({ entry: { actor } }: { readonly entry: Entry }) {
-  return (
-    <>
-      {kinds[actor.kind]}
-      {actor.credential && <Id value={actor.credential} why={false} />}
-      {actor.address && <div className={parts.quiet}>from {actor.address}</div>}
-    </>
-  );
-}
+const Who = ({ entry: { actor } }: { readonly entry: Entry }) => (
+  <>
+    {kinds[actor.kind]}
+    {actor.credential && <Id value={actor.credential} why={false} />}
+    {actor.address && <div className={parts.quiet}>from {actor.address}</div>}
+  </>
+);

@@ -70,19 +70,17 @@ function CredentialsPage({ kind }: { readonly kind: CredentialKind }) {
   );
 }
 
-function Name({ credential }: { readonly credential: Credential }) {
-  return (
-    <>
-      {credential.name}
-      {"hint" in credential && (
-        <div className={parts.quiet}>
-          <code>{credential.hint}…</code>
-        </div>
-      )}
-      <Id value={credential.id} />
-    </>
-  );
-}
+const Name = ({ credential }: { readonly credential: Credential }) => (
+  <>
+    {credential.name}
+    {"hint" in credential && (
+      <div className={parts.quiet}>
+        <code>{credential.hint}…</code>
+      </div>
+    )}
+    <Id value={credential.id} />
+  </>
+);
 
 function Times({ credential }: { readonly credential: Credential }) {
   const { created_at, created_by, last_used_at, expires_at, revoked_at } = credential;

@@ -7,25 +7,23 @@ import { forgetSession } from "../../session/session.ts";
 import { accountQuery } from "./account.ts";
 
 /** The two ends of an account: disabled, which an administrator undoes on request, and deleted. */
-export function Deletion() {
-  return (
-    <>
-      <Panel title="Disable the account" actions={<Disable />}>
-        <p>
-          Nothing is lost, and nothing works: no key, no client, no delivery. You can still sign in, read the account
-          and ask to have it back. Only an administrator of this deployment makes it active again.
-        </p>
-      </Panel>
-      <Panel title="Delete the account" actions={<Delete />}>
-        <p>
-          Every credential stops working at once, yours included. An administrator can undo it for a time; then the
-          personal data, keys, images, endpoints and sources are erased for good.
-        </p>
-        <Preview />
-      </Panel>
-    </>
-  );
-}
+export const Deletion = () => (
+  <>
+    <Panel title="Disable the account" actions={<Disable />}>
+      <p>
+        Nothing is lost, and nothing works: no key, no client, no delivery. You can still sign in, read the account and
+        ask to have it back. Only an administrator of this deployment makes it active again.
+      </p>
+    </Panel>
+    <Panel title="Delete the account" actions={<Delete />}>
+      <p>
+        Every credential stops working at once, yours included. An administrator can undo it for a time; then the
+        personal data, keys, images, endpoints and sources are erased for good.
+      </p>
+      <Preview />
+    </Panel>
+  </>
+);
 
 /** Counts of a list up to which a number is exact. */
 const countedMax = 100;

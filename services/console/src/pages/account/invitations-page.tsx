@@ -70,18 +70,16 @@ export function InvitationsPage() {
   );
 }
 
-function Role({ invitation: { role, scopes_max } }: { readonly invitation: Invitation }) {
-  return (
-    <>
-      {role}
-      {scopes_max && (
-        <div className={parts.quiet}>
-          at most <code>{scopes_max.join(" ")}</code>
-        </div>
-      )}
-    </>
-  );
-}
+const Role = ({ invitation: { role, scopes_max } }: { readonly invitation: Invitation }) => (
+  <>
+    {role}
+    {scopes_max && (
+      <div className={parts.quiet}>
+        at most <code>{scopes_max.join(" ")}</code>
+      </div>
+    )}
+  </>
+);
 
 interface ActionsProps {
   readonly invitation: Invitation;

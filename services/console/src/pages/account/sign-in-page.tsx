@@ -194,20 +194,18 @@ interface EndSignInProps {
   readonly isCurrent: boolean;
 }
 
-function EndSignIn({ id, browser, isCurrent }: EndSignInProps) {
-  return (
-    <Action
-      label="End"
-      what="sign-in"
-      name={`of ${browser}`}
-      kind="danger"
-      confirm={
-        isCurrent
-          ? "This is the sign-in that you use now: you are signed out here."
-          : "That browser is signed out, with every application that it signed in to, within two seconds."
-      }
-      run={() => versioned(api.DELETE("/api/account/sign-ins/{sign_in_id}", { params: { path: { sign_in_id: id } } }))}
-      {...(isCurrent && { onDone: () => forgetSession("You ended the sign-in of this browser.") })}
-    />
-  );
-}
+const EndSignIn = ({ id, browser, isCurrent }: EndSignInProps) => (
+  <Action
+    label="End"
+    what="sign-in"
+    name={`of ${browser}`}
+    kind="danger"
+    confirm={
+      isCurrent
+        ? "This is the sign-in that you use now: you are signed out here."
+        : "That browser is signed out, with every application that it signed in to, within two seconds."
+    }
+    run={() => versioned(api.DELETE("/api/account/sign-ins/{sign_in_id}", { params: { path: { sign_in_id: id } } }))}
+    {...(isCurrent && { onDone: () => forgetSession("You ended the sign-in of this browser.") })}
+  />
+);

@@ -77,32 +77,30 @@ const Members = ({ mayManage }: { readonly mayManage: boolean }) => (
   />
 );
 
-function MemberActions({ member: { id, role, member_name: name } }: { readonly member: Membership }) {
-  return (
-    <div className={parts.row}>
-      {roles
-        .filter((other) => other !== role)
-        .map((other) => (
-          <Action
-            key={other}
-            label={`Make ${other}`}
-            title={`Make ${name} ${other}`}
-            what="member"
-            confirm={`${name} is ${other} in every service within two seconds.`}
-            run={() => api.members.changeRole(id, { role: other })}
-          />
-        ))}
-      <Action
-        label="Remove"
-        what="member"
-        name={name}
-        kind="danger"
-        confirm={`${name} no longer acts for this account. What they made stays.`}
-        run={() => api.members.remove(id)}
-      />
-    </div>
-  );
-}
+const MemberActions = ({ member: { id, role, member_name: name } }: { readonly member: Membership }) => (
+  <div className={parts.row}>
+    {roles
+      .filter((other) => other !== role)
+      .map((other) => (
+        <Action
+          key={other}
+          label={`Make ${other}`}
+          title={`Make ${name} ${other}`}
+          what="member"
+          confirm={`${name} is ${other} in every service within two seconds.`}
+          run={() => api.members.changeRole(id, { role: other })}
+        />
+      ))}
+    <Action
+      label="Remove"
+      what="member"
+      name={name}
+      kind="danger"
+      confirm={`${name} no longer acts for this account. What they made stays.`}
+      run={() => api.members.remove(id)}
+    />
+  </div>
+);
 
 const Invited = ({ onLink }: { readonly onLink: (link: string | null) => void }) => (
   <PanelList

@@ -44,19 +44,17 @@ export function ConnectPage() {
 const fits = ({ name, title }: WebhookPreset, text: string): boolean =>
   `${name} ${title}`.toLowerCase().includes(text.toLowerCase());
 
-function Senders({ items }: { readonly items: readonly WebhookPreset[] }) {
-  return (
-    <ul className={styles.senders} aria-label="Senders">
-      {items.map(({ name, title, scheme }) => (
-        <li key={name}>
-          <GuideLink id={name}>{title}</GuideLink>
-          <span className={parts.quiet}>{scheme}</span>
-        </li>
-      ))}
-      <li>
-        <GuideLink id="other">Another sender</GuideLink>
-        <span className={parts.quiet}>you say how it signs</span>
+const Senders = ({ items }: { readonly items: readonly WebhookPreset[] }) => (
+  <ul className={styles.senders} aria-label="Senders">
+    {items.map(({ name, title, scheme }) => (
+      <li key={name}>
+        <GuideLink id={name}>{title}</GuideLink>
+        <span className={parts.quiet}>{scheme}</span>
       </li>
-    </ul>
-  );
-}
+    ))}
+    <li>
+      <GuideLink id="other">Another sender</GuideLink>
+      <span className={parts.quiet}>you say how it signs</span>
+    </li>
+  </ul>
+);

@@ -61,7 +61,7 @@ export function FirstCall({ source: { id, status }, sender, number }: FirstCallP
 const isNewest = ({ received, rejected }: Awaited<ReturnType<typeof readCalls>>): boolean =>
   rejected !== null && rejected.received_id === null && (!received || rejected.rejected_at > received.received_at);
 
-function Connected({
+const Connected = ({
   sourceId: id,
   webhook: { id: ref, event_type, received_at, forwarded },
   sender,
@@ -69,20 +69,18 @@ function Connected({
   readonly sourceId: string;
   readonly webhook: ReceivedWebhook;
   readonly sender: string;
-}) {
-  return (
-    <>
-      <p>
-        <Status tone="good">accepted</Status> {sender} is connected.{" "}
-        <code>{event_type ?? "A webhook without a type"}</code> came <Time at={received_at} />
-        {forwarded ? " and goes to your endpoints." : "."}
-      </p>
-      <p className={parts.row}>
-        <Link to="/webhooks/sources/$id/received/$ref" params={{ id, ref }} className="main">
-          View it
-        </Link>
-        <SourceLink id={id}>Go to the source</SourceLink>
-      </p>
-    </>
-  );
-}
+}) => (
+  <>
+    <p>
+      <Status tone="good">accepted</Status> {sender} is connected.{" "}
+      <code>{event_type ?? "A webhook without a type"}</code> came <Time at={received_at} />
+      {forwarded ? " and goes to your endpoints." : "."}
+    </p>
+    <p className={parts.row}>
+      <Link to="/webhooks/sources/$id/received/$ref" params={{ id, ref }} className="main">
+        View it
+      </Link>
+      <SourceLink id={id}>Go to the source</SourceLink>
+    </p>
+  </>
+);

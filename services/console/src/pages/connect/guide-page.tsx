@@ -110,28 +110,26 @@ interface ToPasteProps {
   readonly isLater: boolean;
 }
 
-function ToPaste({ source: { ingest_url }, entered, isLater }: ToPasteProps) {
-  return (
-    <>
-      <p className={parts.row}>
-        Address: <code>{ingest_url}</code> <Copy text={ingest_url}>Copy the address</Copy>
-      </p>
-      {entered?.secret && (
-        <>
-          <p className={parts.row}>
-            Secret: <code>{entered.secret}</code> <Copy text={entered.secret}>Copy the secret</Copy>
-          </p>
-          <p className={parts.quiet}>It is shown here once, and is gone when you leave this page.</p>
-        </>
-      )}
-      {entered === null && !isLater && (
-        <p className={parts.quiet}>
-          The secret is not shown again. If it is lost, rotate it at the source and enter the new one at the sender.
+const ToPaste = ({ source: { ingest_url }, entered, isLater }: ToPasteProps) => (
+  <>
+    <p className={parts.row}>
+      Address: <code>{ingest_url}</code> <Copy text={ingest_url}>Copy the address</Copy>
+    </p>
+    {entered?.secret && (
+      <>
+        <p className={parts.row}>
+          Secret: <code>{entered.secret}</code> <Copy text={entered.secret}>Copy the secret</Copy>
         </p>
-      )}
-    </>
-  );
-}
+        <p className={parts.quiet}>It is shown here once, and is gone when you leave this page.</p>
+      </>
+    )}
+    {entered === null && !isLater && (
+      <p className={parts.quiet}>
+        The secret is not shown again. If it is lost, rotate it at the source and enter the new one at the sender.
+      </p>
+    )}
+  </>
+);
 
 /** Steps at the sender, with its traps. */
 function Over({ title, preset }: { readonly title: string; readonly preset: WebhookPresetInFull | null }) {

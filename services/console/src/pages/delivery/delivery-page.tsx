@@ -88,23 +88,21 @@ const meanings: Readonly<Record<Delivery["status"], string>> = {
   cancelled: "It was cancelled before it arrived. Sending it again sends it after all.",
 };
 
-function Event({ delivery: { event, event_id } }: { readonly delivery: Delivery }) {
-  return (
-    <Panel title="Event" actions={<EventDeliveriesLink id={event_id}>All its deliveries</EventDeliveriesLink>}>
-      <Id value={event_id} />
-      {event ? (
-        <>
-          <p>
-            Published <Time at={event.created_at} />
-          </p>
-          <details>
-            <summary>Its body</summary>
-            <Code text={event.body} label="body of the event" />
-          </details>
-        </>
-      ) : (
-        <p>Its content is not kept any more; the retention of events has ended.</p>
-      )}
-    </Panel>
-  );
-}
+const Event = ({ delivery: { event, event_id } }: { readonly delivery: Delivery }) => (
+  <Panel title="Event" actions={<EventDeliveriesLink id={event_id}>All its deliveries</EventDeliveriesLink>}>
+    <Id value={event_id} />
+    {event ? (
+      <>
+        <p>
+          Published <Time at={event.created_at} />
+        </p>
+        <details>
+          <summary>Its body</summary>
+          <Code text={event.body} label="body of the event" />
+        </details>
+      </>
+    ) : (
+      <p>Its content is not kept any more; the retention of events has ended.</p>
+    )}
+  </Panel>
+);

@@ -166,18 +166,16 @@ function State({ current: { data: endpoint } }: { readonly current: Versioned<En
 }
 
 /** The held deliveries, and how they go out. */
-function Held({ held, drains_at_per_second: rate, drained_at: end }: Endpoint) {
-  return (
-    <>
-      {held.toLocaleString()}
-      {end && (
-        <>
-          , going out at {rate} a second until <Time at={end} />
-        </>
-      )}
-    </>
-  );
-}
+const Held = ({ held, drains_at_per_second: rate, drained_at: end }: Endpoint) => (
+  <>
+    {held.toLocaleString()}
+    {end && (
+      <>
+        , going out at {rate} a second until <Time at={end} />
+      </>
+    )}
+  </>
+);
 
 const origins = { endpoint: "its own", property: "of the service", default: "default" } as const;
 

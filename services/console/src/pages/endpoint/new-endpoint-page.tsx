@@ -39,25 +39,23 @@ export function NewEndpointPage() {
   );
 }
 
-function Created({ id, secret }: { readonly id: string; readonly secret: string }) {
-  return (
-    <Page title="The endpoint was added">
-      <Panel title="Its secret">
-        <p>
-          Your receiver verifies deliveries with it. Keep it where your receiver keeps its secrets; you can reveal it
-          again later.
-        </p>
-        <p>
-          <code>{secret}</code>
-        </p>
-        <div className={parts.row}>
-          <Copy text={secret}>Copy the secret</Copy>
-          <Link to="/webhooks/endpoints/$id" params={{ id }} className="main">
-            Go to the endpoint
-          </Link>
-        </div>
-      </Panel>
-      <VerifyCode />
-    </Page>
-  );
-}
+const Created = ({ id, secret }: { readonly id: string; readonly secret: string }) => (
+  <Page title="The endpoint was added">
+    <Panel title="Its secret">
+      <p>
+        Your receiver verifies deliveries with it. Keep it where your receiver keeps its secrets; you can reveal it
+        again later.
+      </p>
+      <p>
+        <code>{secret}</code>
+      </p>
+      <div className={parts.row}>
+        <Copy text={secret}>Copy the secret</Copy>
+        <Link to="/webhooks/endpoints/$id" params={{ id }} className="main">
+          Go to the endpoint
+        </Link>
+      </div>
+    </Panel>
+    <VerifyCode />
+  </Page>
+);

@@ -62,15 +62,13 @@ export function EndpointsPage() {
   );
 }
 
-function Name({ endpoint: { id, url, description, type } }: { readonly endpoint: Endpoint }) {
-  return (
-    <>
-      <EndpointLink id={id}>{type === "pull" ? "pull endpoint" : url}</EndpointLink>
-      {description && <div className={parts.quiet}>{description}</div>}
-      <Id value={id} />
-    </>
-  );
-}
+const Name = ({ endpoint: { id, url, description, type } }: { readonly endpoint: Endpoint }) => (
+  <>
+    <EndpointLink id={id}>{type === "pull" ? "pull endpoint" : url}</EndpointLink>
+    {description && <div className={parts.quiet}>{description}</div>}
+    <Id value={id} />
+  </>
+);
 
 /** The status of an endpoint: one that is enabled and has only failed for a while is not well. */
 export function EndpointStatus({ endpoint: { id, status } }: { readonly endpoint: Pick<Endpoint, "id" | "status"> }) {

@@ -42,21 +42,23 @@ export const PublishEvent = ({ type, onClose }: { readonly type: string; readonl
   </Panel>
 );
 
-function Published({ event: { id, warnings } }: { readonly event: NonNullable<Awaited<ReturnType<typeof publish>>> }) {
-  return (
-    <>
-      <p>
-        Published. <EventDeliveriesLink id={id}>See its deliveries</EventDeliveriesLink>
+const Published = ({
+  event: { id, warnings },
+}: {
+  readonly event: NonNullable<Awaited<ReturnType<typeof publish>>>;
+}) => (
+  <>
+    <p>
+      Published. <EventDeliveriesLink id={id}>See its deliveries</EventDeliveriesLink>
+    </p>
+    <Id value={id} />
+    {warnings.map(({ pointer, message }) => (
+      <p key={`${pointer} ${message}`} className={parts.wait}>
+        <code>{pointer}</code> {message}
       </p>
-      <Id value={id} />
-      {warnings.map(({ pointer, message }) => (
-        <p key={`${pointer} ${message}`} className={parts.wait}>
-          <code>{pointer}</code> {message}
-        </p>
-      ))}
-    </>
-  );
-}
+    ))}
+  </>
+);
 
 /** Writes the event with its data as they were typed: a printed number could be another. */
 const eventText = ({ type, data }: Typed): string => `{"type":${JSON.stringify(type.trim())},"data":${data}}`;

@@ -148,24 +148,22 @@ function Preview({ before, after, isNew }: PreviewProps) {
 }
 
 /** The buttons below the form of a flag that is there: take the last change back, and archive it. */
-function Afterwards({ form: { past, setPast, seen, setSeen, isNew, load } }: { readonly form: FlagForm }) {
-  return (
-    <>
-      {past && (
-        <Undo
-          what="flag"
-          run={() => setFlag(past.definition, { expectedRevision: seen.revision, reason: `Undone: ${past.reason}` })}
-          onDone={({ flag }) => {
-            if (flag) setSeen({ flag, revision: flag.revision });
-            setPast(null);
-            load(past.definition);
-          }}
-        />
-      )}
-      {!isNew && <ArchiveFlag seen={seen} />}
-    </>
-  );
-}
+const Afterwards = ({ form: { past, setPast, seen, setSeen, isNew, load } }: { readonly form: FlagForm }) => (
+  <>
+    {past && (
+      <Undo
+        what="flag"
+        run={() => setFlag(past.definition, { expectedRevision: seen.revision, reason: `Undone: ${past.reason}` })}
+        onDone={({ flag }) => {
+          if (flag) setSeen({ flag, revision: flag.revision });
+          setPast(null);
+          load(past.definition);
+        }}
+      />
+    )}
+    {!isNew && <ArchiveFlag seen={seen} />}
+  </>
+);
 
 /** Archives a flag, once no code evaluates it. */
 function ArchiveFlag({ seen: { flag, revision } }: { readonly seen: SeenFlag }) {

@@ -65,6 +65,6 @@ export function Checklist({ live }: { readonly live: Live }) {
   );
 }
 
-function Step({ isDone }: { readonly isDone: boolean }) {
-  return <Status tone={isDone ? "good" : "wait"}>{isDone ? "done" : "to do"}</Status>;
-}
+const Step = ({ isDone }: { readonly isDone: boolean }) => (
+  <Status tone={isDone ? "good" : "wait"}>{isDone ? "done" : "to do"}</Status>
+);

@@ -83,21 +83,19 @@ interface ChangedProps {
 }
 
 /** Shows both versions of a message that changed under the hand of the person. */
-function Changed({ seen, now, onLook }: ChangedProps) {
-  return (
-    <div role="alert" className={parts.notice}>
-      <strong>It has changed meanwhile. Nothing was done.</strong>
-      <Table
-        label="Both versions"
-        rows={differencesOf(seen, now)}
-        keyOf={({ name }) => name}
-        columns={{
-          Field: ({ name }) => name.replaceAll("_", " "),
-          Seen: ({ mine }) => <code>{mine}</code>,
-          Now: ({ theirs }) => <code>{theirs}</code>,
-        }}
-      />
-      <Button label="Continue with the present one" onClick={onLook} />
-    </div>
-  );
-}
+const Changed = ({ seen, now, onLook }: ChangedProps) => (
+  <div role="alert" className={parts.notice}>
+    <strong>It has changed meanwhile. Nothing was done.</strong>
+    <Table
+      label="Both versions"
+      rows={differencesOf(seen, now)}
+      keyOf={({ name }) => name}
+      columns={{
+        Field: ({ name }) => name.replaceAll("_", " "),
+        Seen: ({ mine }) => <code>{mine}</code>,
+        Now: ({ theirs }) => <code>{theirs}</code>,
+      }}
+    />
+    <Button label="Continue with the present one" onClick={onLook} />
+  </div>
+);

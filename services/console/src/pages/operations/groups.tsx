@@ -12,41 +12,39 @@ import { OperationsPanel } from "./operations-panel.tsx";
 const lateSeconds = 300;
 
 /** The consumer groups, the one that is furthest behind first. */
-export function Groups({ refetchInterval }: ReadAgain) {
-  return (
-    <OperationsPanel
-      title="Consumer groups"
-      what="groups"
-      refetchInterval={refetchInterval}
-      read={() => dataOf(api.GET("/api/v1/operations/groups"))}
-      empty="No group reads."
-    >
-      {({ items }) => (
-        <Table
-          label="Consumer groups"
-          rows={items.toSorted((a, b) => b.seconds - a.seconds || b.messages - a.messages)}
-          keyOf={({ group }) => group}
-          columns={{
-            Group: ({ group, service }) => (
-              <>
-                <code>{group}</code>
-                <div className={parts.quiet}>{service}</div>
-              </>
-            ),
-            Behind: (group) => <Lag group={group} />,
-            "By topic": ({ topics }) => <Topics topics={topics} />,
-            Members: ({ members }) => (
-              <Status tone={members.length === 0 ? "failed" : "good"}>
-                {members.length === 0 ? "none reads" : String(members.length)}
-              </Status>
-            ),
-            Parked: ({ parked, service }) => <Parked parked={parked} service={service} />,
-          }}
-        />
-      )}
-    </OperationsPanel>
-  );
-}
+export const Groups = ({ refetchInterval }: ReadAgain) => (
+  <OperationsPanel
+    title="Consumer groups"
+    what="groups"
+    refetchInterval={refetchInterval}
+    read={() => dataOf(api.GET("/api/v1/operations/groups"))}
+    empty="No group reads."
+  >
+    {({ items }) => (
+      <Table
+        label="Consumer groups"
+        rows={items.toSorted((a, b) => b.seconds - a.seconds || b.messages - a.messages)}
+        keyOf={({ group }) => group}
+        columns={{
+          Group: ({ group, service }) => (
+            <>
+              <code>{group}</code>
+              <div className={parts.quiet}>{service}</div>
+            </>
+          ),
+          Behind: (group) => <Lag group={group} />,
+          "By topic": ({ topics }) => <Topics topics={topics} />,
+          Members: ({ members }) => (
+            <Status tone={members.length === 0 ? "failed" : "good"}>
+              {members.length === 0 ? "none reads" : String(members.length)}
+            </Status>
+          ),
+          Parked: ({ parked, service }) => <Parked parked={parked} service={service} />,
+        }}
+      />
+    )}
+  </OperationsPanel>
+);
 
 function Lag({ group: { messages, seconds } }: { readonly group: Pick<ConsumerGroup, "messages" | "seconds"> }) {
   const tone: Tone = seconds >= lateSeconds ? "failed" : messages > 0 ? "wait" : "good";
@@ -77,27 +75,25 @@ function Parked({ parked, service }: Pick<ConsumerGroup, "parked" | "service">) 
 }
 
 /** The events of each service that wait to be published. */
-export function Outboxes({ refetchInterval }: ReadAgain) {
-  return (
-    <OperationsPanel
-      title="Outboxes"
-      what="outboxes"
-      refetchInterval={refetchInterval}
-      read={() => dataOf(api.GET("/api/v1/operations/outbox"))}
-    >
-      {({ items }) => (
-        <Table
-          label="Outboxes"
-          rows={items}
-          keyOf={({ service }) => service}
-          columns={{
-            Service: ({ service }) => service,
-            Waiting: ({ waiting, oldest_seconds }) => <Lag group={{ messages: waiting, seconds: oldest_seconds }} />,
-            "Refused by the log": ({ service, dead }) =>
-              dead === 0 ? "–" : <DeadEventsLink id={service}>{dead.toLocaleString()}</DeadEventsLink>,
-          }}
-        />
-      )}
-    </OperationsPanel>
-  );
-}
+export const Outboxes = ({ refetchInterval }: ReadAgain) => (
+  <OperationsPanel
+    title="Outboxes"
+    what="outboxes"
+    refetchInterval={refetchInterval}
+    read={() => dataOf(api.GET("/api/v1/operations/outbox"))}
+  >
+    {({ items }) => (
+      <Table
+        label="Outboxes"
+        rows={items}
+        keyOf={({ service }) => service}
+        columns={{
+          Service: ({ service }) => service,
+          Waiting: ({ waiting, oldest_seconds }) => <Lag group={{ messages: waiting, seconds: oldest_seconds }} />,
+          "Refused by the log": ({ service, dead }) =>
+            dead === 0 ? "–" : <DeadEventsLink id={service}>{dead.toLocaleString()}</DeadEventsLink>,
+        }}
+      />
+    )}
+  </OperationsPanel>
+);

@@ -9,36 +9,34 @@ import { PropertyLink } from "../links.tsx";
 import { OperationsPanel } from "./operations-panel.tsx";
 
 /** The instances of every service with the release and the configuration that each runs. */
-export function Instances({ refetchInterval }: ReadAgain) {
-  return (
-    <OperationsPanel
-      title="Instances"
-      what="instances"
-      refetchInterval={refetchInterval}
-      read={() => dataOf(api.GET("/api/v1/operations/instances"))}
-      empty="No instance has reported yet. Each reports once a minute."
-    >
-      {({ items }) => (
-        <>
-          <p>{releasesText(items)}</p>
-          <Table
-            label="Instances"
-            rows={items}
-            keyOf={({ instance }) => instance}
-            columns={{
-              Instance: instanceName,
-              State: ({ state }) => <Status tone={state === "running" ? "good" : "wait"}>{state}</Status>,
-              Release: ({ version }) => version ?? "not named",
-              Started: ({ started_at }) => <Time at={started_at} />,
-              Configuration: (instance) => <Applied instance={instance} />,
-              "Last report": ({ last_seen_seconds }) => `${durationText(last_seen_seconds * 1_000)} ago`,
-            }}
-          />
-        </>
-      )}
-    </OperationsPanel>
-  );
-}
+export const Instances = ({ refetchInterval }: ReadAgain) => (
+  <OperationsPanel
+    title="Instances"
+    what="instances"
+    refetchInterval={refetchInterval}
+    read={() => dataOf(api.GET("/api/v1/operations/instances"))}
+    empty="No instance has reported yet. Each reports once a minute."
+  >
+    {({ items }) => (
+      <>
+        <p>{releasesText(items)}</p>
+        <Table
+          label="Instances"
+          rows={items}
+          keyOf={({ instance }) => instance}
+          columns={{
+            Instance: instanceName,
+            State: ({ state }) => <Status tone={state === "running" ? "good" : "wait"}>{state}</Status>,
+            Release: ({ version }) => version ?? "not named",
+            Started: ({ started_at }) => <Time at={started_at} />,
+            Configuration: (instance) => <Applied instance={instance} />,
+            "Last report": ({ last_seen_seconds }) => `${durationText(last_seen_seconds * 1_000)} ago`,
+          }}
+        />
+      </>
+    )}
+  </OperationsPanel>
+);
 
 function releasesText(items: readonly Instance[]): string {
   const releases = Map.groupBy(items, ({ version }) => version ?? "a release without a name");
@@ -72,51 +70,47 @@ const tones: Readonly<Record<Worker["state"], Tone>> = {
 };
 
 /** The workers that need a look; all of them on demand. */
-export function Workers({ refetchInterval }: ReadAgain) {
-  return (
-    <OperationsPanel
-      title="Workers"
-      what="workers"
-      refetchInterval={refetchInterval}
-      read={() => dataOf(api.GET("/api/v1/operations/workers"))}
-    >
-      {({ items }) => {
-        const troubled = items.filter(({ state, restarts }) => state !== "running" || restarts > 0);
-        return (
-          <>
-            {troubled.length === 0 ? (
-              <p>All {items.length} workers run, and none was restarted.</p>
-            ) : (
-              <WorkerTable label="Workers that failed" items={troubled} />
-            )}
-            <details>
-              <summary>All {items.length} workers</summary>
-              <WorkerTable label="All workers" items={items} />
-            </details>
-          </>
-        );
-      }}
-    </OperationsPanel>
-  );
-}
+export const Workers = ({ refetchInterval }: ReadAgain) => (
+  <OperationsPanel
+    title="Workers"
+    what="workers"
+    refetchInterval={refetchInterval}
+    read={() => dataOf(api.GET("/api/v1/operations/workers"))}
+  >
+    {({ items }) => {
+      const troubled = items.filter(({ state, restarts }) => state !== "running" || restarts > 0);
+      return (
+        <>
+          {troubled.length === 0 ? (
+            <p>All {items.length} workers run, and none was restarted.</p>
+          ) : (
+            <WorkerTable label="Workers that failed" items={troubled} />
+          )}
+          <details>
+            <summary>All {items.length} workers</summary>
+            <WorkerTable label="All workers" items={items} />
+          </details>
+        </>
+      );
+    }}
+  </OperationsPanel>
+);
 
-function WorkerTable({ label, items }: { readonly label: string; readonly items: readonly Worker[] }) {
-  return (
-    <Table
-      label={label}
-      rows={items}
-      keyOf={({ instance, worker }) => `${instance} ${worker}`}
-      columns={{
-        Worker: ({ worker }) => worker,
-        Instance: ({ service, instance }) => (
-          <>
-            {service} <code className={parts.quiet}>{instance}</code>
-          </>
-        ),
-        State: ({ state }) => <Status tone={tones[state]}>{state}</Status>,
-        Restarts: ({ restarts }) => restarts,
-        "Last beat": ({ last_beat_at }) => (last_beat_at ? <Time at={last_beat_at} /> : "not judged"),
-      }}
-    />
-  );
-}
+const WorkerTable = ({ label, items }: { readonly label: string; readonly items: readonly Worker[] }) => (
+  <Table
+    label={label}
+    rows={items}
+    keyOf={({ instance, worker }) => `${instance} ${worker}`}
+    columns={{
+      Worker: ({ worker }) => worker,
+      Instance: ({ service, instance }) => (
+        <>
+          {service} <code className={parts.quiet}>{instance}</code>
+        </>
+      ),
+      State: ({ state }) => <Status tone={tones[state]}>{state}</Status>,
+      Restarts: ({ restarts }) => restarts,
+      "Last beat": ({ last_beat_at }) => (last_beat_at ? <Time at={last_beat_at} /> : "not judged"),
+    }}
+  />
+);

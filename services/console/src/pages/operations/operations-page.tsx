@@ -89,39 +89,37 @@ function Waiting({ refetchInterval }: ReadAgain) {
   );
 }
 
-function Backups({ refetchInterval }: ReadAgain) {
-  return (
-    <OperationsPanel
-      title="Backups"
-      what="backups"
-      refetchInterval={refetchInterval}
-      read={() => dataOf(api.GET("/api/v1/operations/backups"))}
-    >
-      {({ items, is_watched }) => (
-        <>
-          {!is_watched && (
-            <p className={parts.quiet}>
-              No folder of backups is watched. The property <code>operations.backups-folder</code> names one.
-            </p>
-          )}
-          {is_watched && items.length === 0 && <p>There is no backup in the folder yet.</p>}
-          {items.length > 0 && (
-            <Table
-              label="Backups"
-              rows={items}
-              keyOf={({ name }) => name}
-              columns={{
-                Backup: ({ name }) => name,
-                Age: ({ age_seconds }) => durationText(age_seconds * 1_000),
-                Release: ({ release }) => release,
-                Verified: ({ verified_at }) => (
-                  <Status tone={verified_at ? "good" : "wait"}>{verified_at ? "verified" : "not verified"}</Status>
-                ),
-              }}
-            />
-          )}
-        </>
-      )}
-    </OperationsPanel>
-  );
-}
+const Backups = ({ refetchInterval }: ReadAgain) => (
+  <OperationsPanel
+    title="Backups"
+    what="backups"
+    refetchInterval={refetchInterval}
+    read={() => dataOf(api.GET("/api/v1/operations/backups"))}
+  >
+    {({ items, is_watched }) => (
+      <>
+        {!is_watched && (
+          <p className={parts.quiet}>
+            No folder of backups is watched. The property <code>operations.backups-folder</code> names one.
+          </p>
+        )}
+        {is_watched && items.length === 0 && <p>There is no backup in the folder yet.</p>}
+        {items.length > 0 && (
+          <Table
+            label="Backups"
+            rows={items}
+            keyOf={({ name }) => name}
+            columns={{
+              Backup: ({ name }) => name,
+              Age: ({ age_seconds }) => durationText(age_seconds * 1_000),
+              Release: ({ release }) => release,
+              Verified: ({ verified_at }) => (
+                <Status tone={verified_at ? "good" : "wait"}>{verified_at ? "verified" : "not verified"}</Status>
+              ),
+            }}
+          />
+        )}
+      </>
+    )}
+  </OperationsPanel>
+);

@@ -2,18 +2,16 @@ import { valueText } from "../configuration.ts";
 import type { ChangeResult } from "./property-change.ts";
 
 /** The results of changes: the value of each property, and how many instances run with it. */
-export function ChangeResults({ results }: { readonly results: readonly ChangeResult[] }) {
-  return (
-    <div role="status">
-      {results.map(({ name, value, masked, applied, instances, appliesAt, shadowedBy }) => (
-        <p key={name}>
-          {name} is <code>{valueText({ value, masked })}</code>
-          {appliesAt === "LIVE"
-            ? `: ${applied} of ${instances} instances run with it.`
-            : ` from the next start of its ${instances} instances on.`}
-          {shadowedBy && ` But ${shadowedBy} stands above it: take it away there.`}
-        </p>
-      ))}
-    </div>
-  );
-}
+export const ChangeResults = ({ results }: { readonly results: readonly ChangeResult[] }) => (
+  <div role="status">
+    {results.map(({ name, value, masked, applied, instances, appliesAt, shadowedBy }) => (
+      <p key={name}>
+        {name} is <code>{valueText({ value, masked })}</code>
+        {appliesAt === "LIVE"
+          ? `: ${applied} of ${instances} instances run with it.`
+          : ` from the next start of its ${instances} instances on.`}
+        {shadowedBy && ` But ${shadowedBy} stands above it: take it away there.`}
+      </p>
+    ))}
+  </div>
+);

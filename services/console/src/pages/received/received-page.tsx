@@ -8,55 +8,51 @@ import { RejectionsLink, SourceReplaysLink } from "../links.tsx";
 import { ChosenSource, SourceList } from "../source-list.tsx";
 
 /** The webhooks that a source accepted, newest first. */
-export function ReceivedPage() {
-  return (
-    <Page title="Received" actions={<Link to="/webhooks/bookmarks">Kept under a name</Link>}>
-      <ChosenSource>{(id) => <ReceivedOf id={id} />}</ChosenSource>
-    </Page>
-  );
-}
+export const ReceivedPage = () => (
+  <Page title="Received" actions={<Link to="/webhooks/bookmarks">Kept under a name</Link>}>
+    <ChosenSource>{(id) => <ReceivedOf id={id} />}</ChosenSource>
+  </Page>
+);
 
-function ReceivedOf({ id }: { readonly id: string }) {
-  return (
-    <SourceList
-      id={id}
-      name="received"
-      label="Received webhooks"
-      noun="received webhook"
-      read={(params) => dataOf(api.GET("/api/v1/webhooks/sources/{id}/received", { params }))}
-      filters={{
-        event_type: "Type",
-        delivery_id: "Sender's id",
-        forwarded: choice("Forwarded", ["true", "false"]),
-      }}
-      links={
+const ReceivedOf = ({ id }: { readonly id: string }) => (
+  <SourceList
+    id={id}
+    name="received"
+    label="Received webhooks"
+    noun="received webhook"
+    read={(params) => dataOf(api.GET("/api/v1/webhooks/sources/{id}/received", { params }))}
+    filters={{
+      event_type: "Type",
+      delivery_id: "Sender's id",
+      forwarded: choice("Forwarded", ["true", "false"]),
+    }}
+    links={
+      <>
+        <RejectionsLink id={id}>What it rejected</RejectionsLink>
+        <SourceReplaysLink id={id}>Publish again</SourceReplaysLink>
+      </>
+    }
+    empty="Nothing was received yet, or it is past its retention. Rejected webhooks are on a page of their own."
+    columns={{
+      Webhook: ({ id: ref, event_type }) => (
         <>
-          <RejectionsLink id={id}>What it rejected</RejectionsLink>
-          <SourceReplaysLink id={id}>Publish again</SourceReplaysLink>
+          <Link to="/webhooks/sources/$id/received/$ref" params={{ id, ref }}>
+            {event_type ?? "without a type"}
+          </Link>
+          <Id value={ref} />
         </>
-      }
-      empty="Nothing was received yet, or it is past its retention. Rejected webhooks are on a page of their own."
-      columns={{
-        Webhook: ({ id: ref, event_type }) => (
-          <>
-            <Link to="/webhooks/sources/$id/received/$ref" params={{ id, ref }}>
-              {event_type ?? "without a type"}
-            </Link>
-            <Id value={ref} />
-          </>
-        ),
-        "Sender's id": ({ delivery_id, same_content_as }) => (
-          <>
-            <code>{delivery_id}</code>
-            {same_content_as && <div className={parts.quiet}>same content as {same_content_as}</div>}
-          </>
-        ),
-        Forwarded: ({ forwarded }) => (
-          <Status tone={forwarded ? "good" : "off"}>{forwarded ? "forwarded" : "kept only"}</Status>
-        ),
-        Bytes: ({ body_bytes }) => body_bytes.toLocaleString(),
-        Received: ({ received_at }) => <Time at={received_at} />,
-      }}
-    />
-  );
-}
+      ),
+      "Sender's id": ({ delivery_id, same_content_as }) => (
+        <>
+          <code>{delivery_id}</code>
+          {same_content_as && <div className={parts.quiet}>same content as {same_content_as}</div>}
+        </>
+      ),
+      Forwarded: ({ forwarded }) => (
+        <Status tone={forwarded ? "good" : "off"}>{forwarded ? "forwarded" : "kept only"}</Status>
+      ),
+      Bytes: ({ body_bytes }) => body_bytes.toLocaleString(),
+      Received: ({ received_at }) => <Time at={received_at} />,
+    }}
+  />
+);

@@ -10,48 +10,44 @@ import { ChosenSource, SourceList } from "../source-list.tsx";
 import { reasonNames, wordsOf } from "./reason-words.ts";
 
 /** The webhooks that a source refused, newest first, with the reason of each. */
-export function RejectionsPage() {
-  return (
-    <Page title="Rejected">
-      <ChosenSource>{(id) => <RejectionsOf id={id} />}</ChosenSource>
-    </Page>
-  );
-}
+export const RejectionsPage = () => (
+  <Page title="Rejected">
+    <ChosenSource>{(id) => <RejectionsOf id={id} />}</ChosenSource>
+  </Page>
+);
 
-function RejectionsOf({ id }: { readonly id: string }) {
-  return (
-    <SourceList
-      id={id}
-      name="rejections"
-      label="Rejections"
-      noun="rejection"
-      read={(params) => dataOf(api.GET("/api/v1/webhooks/sources/{id}/rejections", { params }))}
-      filters={{ reason: choice("Reason", reasonNames) }}
-      links={
+const RejectionsOf = ({ id }: { readonly id: string }) => (
+  <SourceList
+    id={id}
+    name="rejections"
+    label="Rejections"
+    noun="rejection"
+    read={(params) => dataOf(api.GET("/api/v1/webhooks/sources/{id}/rejections", { params }))}
+    filters={{ reason: choice("Reason", reasonNames) }}
+    links={
+      <>
+        <ReceivedLink id={id}>What it received</ReceivedLink>
+        <RejectionRetriesLink id={id}>Verify all again</RejectionRetriesLink>
+        <VerifyLink id={id}>Verify a webhook</VerifyLink>
+      </>
+    }
+    empty="Nothing was rejected. The list has the newest; the oldest leave it first."
+    columns={{
+      Reason: ({ id: ref, reason }) => (
         <>
-          <ReceivedLink id={id}>What it received</ReceivedLink>
-          <RejectionRetriesLink id={id}>Verify all again</RejectionRetriesLink>
-          <VerifyLink id={id}>Verify a webhook</VerifyLink>
+          <Link to="/webhooks/sources/$id/rejections/$ref" params={{ id, ref }}>
+            {wordsOf(reason).what}
+          </Link>
+          <div className={parts.quiet}>{reason}</div>
         </>
-      }
-      empty="Nothing was rejected. The list has the newest; the oldest leave it first."
-      columns={{
-        Reason: ({ id: ref, reason }) => (
-          <>
-            <Link to="/webhooks/sources/$id/rejections/$ref" params={{ id, ref }}>
-              {wordsOf(reason).what}
-            </Link>
-            <div className={parts.quiet}>{reason}</div>
-          </>
-        ),
-        Answer: ({ status }) => `HTTP ${status}`,
-        From: ({ address }) => <code>{address}</code>,
-        Kept: (rejection) => <Kept rejection={rejection} />,
-        Rejected: ({ rejected_at }) => <Time at={rejected_at} />,
-      }}
-    />
-  );
-}
+      ),
+      Answer: ({ status }) => `HTTP ${status}`,
+      From: ({ address }) => <code>{address}</code>,
+      Kept: (rejection) => <Kept rejection={rejection} />,
+      Rejected: ({ rejected_at }) => <Time at={rejected_at} />,
+    }}
+  />
+);
 
 function Kept({ rejection: { kept, received_id } }: { readonly rejection: WebhookRejection }) {
   if (received_id !== null) return <Status tone="good">received later</Status>;

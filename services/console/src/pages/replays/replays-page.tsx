@@ -8,37 +8,35 @@ import { api, dataOf, useIsPortal, useMay, versioned } from "../../session/api.t
 import { EndpointLink } from "../links.tsx";
 
 /** Replays and retries: what was sent again, how far each is, and a new one. */
-export function ReplaysPage() {
-  return (
-    <Page title="Replays">
-      {useMay("webhooks:write") && <StartReplay />}
-      <ReplaysSoFar
-        path="api/v1/webhooks/replays"
-        read={(query) => dataOf(api.GET("/api/v1/webhooks/replays", { params: { query } }))}
-        empty="Nothing was replayed yet. A replay sends what an endpoint missed, after an outage for example."
-        done={({ replayed }) => replayed}
-        note={({ left_out }) => left_out > 0 && `, ${left_out} left out`}
-        columns={{
-          Endpoint: ({ endpoint_id: id }) =>
-            id === null ? (
-              "all"
-            ) : (
-              <EndpointLink id={id}>
-                <code>{id}</code>
-              </EndpointLink>
-            ),
-        }}
-        of={({ from, to, statuses }) => (
-          <>
-            {statuses.join(", ")}, from <Time at={from} /> to <Time at={to} />
-          </>
-        )}
-        kept="What was sent again already stays sent."
-        cancel={({ id }) => versioned(api.POST("/api/v1/webhooks/replays/{id}/cancel", { params: { path: { id } } }))}
-      />
-    </Page>
-  );
-}
+export const ReplaysPage = () => (
+  <Page title="Replays">
+    {useMay("webhooks:write") && <StartReplay />}
+    <ReplaysSoFar
+      path="api/v1/webhooks/replays"
+      read={(query) => dataOf(api.GET("/api/v1/webhooks/replays", { params: { query } }))}
+      empty="Nothing was replayed yet. A replay sends what an endpoint missed, after an outage for example."
+      done={({ replayed }) => replayed}
+      note={({ left_out }) => left_out > 0 && `, ${left_out} left out`}
+      columns={{
+        Endpoint: ({ endpoint_id: id }) =>
+          id === null ? (
+            "all"
+          ) : (
+            <EndpointLink id={id}>
+              <code>{id}</code>
+            </EndpointLink>
+          ),
+      }}
+      of={({ from, to, statuses }) => (
+        <>
+          {statuses.join(", ")}, from <Time at={from} /> to <Time at={to} />
+        </>
+      )}
+      kept="What was sent again already stays sent."
+      cancel={({ id }) => versioned(api.POST("/api/v1/webhooks/replays/{id}/cancel", { params: { path: { id } } }))}
+    />
+  </Page>
+);
 
 const notArrived = ["waiting", "exhausted", "parked"] as const;
 const statuses = [["", "not arrived"], ...notArrived, "succeeded", ["any", "any of these"]] as const;

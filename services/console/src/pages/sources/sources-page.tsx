@@ -61,15 +61,13 @@ export function SourcesPage() {
   );
 }
 
-function Name({ source: { id, name, scheme } }: { readonly source: Source }) {
-  return (
-    <>
-      <SourceLink id={id}>{name}</SourceLink>
-      <div className={parts.quiet}>{scheme}</div>
-      <Id value={id} />
-    </>
-  );
-}
+const Name = ({ source: { id, name, scheme } }: { readonly source: Source }) => (
+  <>
+    <SourceLink id={id}>{name}</SourceLink>
+    <div className={parts.quiet}>{scheme}</div>
+    <Id value={id} />
+  </>
+);
 
 /** A figure of the last day, which comes after the list. */
 function Figure({ id, show }: { readonly id: string; readonly show: (day: SourceDay) => React.ReactNode }) {

@@ -76,13 +76,11 @@ const Chain = ({ id }: { readonly id: string }) => (
   </PanelList>
 );
 
-function What({ step: { what, id } }: { readonly step: Step }) {
-  return (
-    <>
-      {what}
-      {id && <Id value={id} />}
-      {id?.startsWith("whd_") && <DeliveryLink id={id}>open the delivery</DeliveryLink>}
-      {id?.startsWith("src_") && <SourceLink id={id}>open the source</SourceLink>}
-    </>
-  );
-}
+const What = ({ step: { what, id } }: { readonly step: Step }) => (
+  <>
+    {what}
+    {id && <Id value={id} />}
+    {id?.startsWith("whd_") && <DeliveryLink id={id}>open the delivery</DeliveryLink>}
+    {id?.startsWith("src_") && <SourceLink id={id}>open the source</SourceLink>}
+  </>
+);
