@@ -1,5 +1,5 @@
 import { useState } from "react";
-import { indentJson } from "./indent-json.ts";
+import { indentJson, visibleText } from "./indent-json.ts";
 import { Copy } from "./inline.tsx";
 import styles from "./parts.module.css";
 
@@ -16,7 +16,7 @@ interface CodeProps {
 /** A text as it was sent, such as a body; JSON is indented. */
 export function Code({ text, label, isPlain = false }: CodeProps) {
   const [isWhole, setWhole] = useState(false);
-  const whole = indentJson(text);
+  const whole = visibleText(indentJson(text));
   const shown = isWhole ? whole : whole.slice(0, shownMax);
   return (
     <div>

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { indentJson, memberText } from "./indent-json.ts";
+import { indentJson, memberText, visibleText } from "./indent-json.ts";
 
 test("JSON is indented as everybody indents it", () => {
   fc.assert(
@@ -44,4 +44,9 @@ test("each member of any JSON is found", () => {
         assert.equal(memberText(text, name), JSON.stringify(member));
     }),
   );
+});
+
+test("a character that nobody sees, or that turns a text around, is shown by its code", () => {
+  assert.equal(visibleText("a\u202Eb\u200Bc"), "a\\u202Eb\\u200Bc");
+  assert.equal(visibleText("für 100 €\n\t👩"), "für 100 €\n\t👩");
 });

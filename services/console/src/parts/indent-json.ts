@@ -19,6 +19,13 @@ export function indentJson(text: string): string {
   });
 }
 
+/** Characters that nobody sees, and those that turn around what follows them. */
+const unseen = /[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u206f\ufeff]/g;
+
+/** Writes characters that nobody sees by their codes, so that a text shows what is in it. */
+export const visibleText = (text: string): string =>
+  text.replaceAll(unseen, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0").toUpperCase()}`);
+
 /**
  * Finds the text of a member of JSON as it was written: of `{"a":[1.10]}`, the member `a`, `0` is `1.10`. A value that
  * is parsed and printed has other digits and another order.
