@@ -5,57 +5,47 @@ import { api } from "../session/api.ts";
 import { isSignedIn, onSessionChange, renewOnce } from "../session/session.ts";
 import type { Live, LiveState } from "./read-every.ts";
 
-/** An attempt as it was made. */
-export interface LiveAttempt {
-  readonly event: { readonly id: string; readonly occurredAt: string };
-  readonly deliveryId: string;
-  readonly endpointId: string;
-  readonly eventType: string;
-  readonly number: number;
-  readonly outcome: string;
-  readonly status: number | null;
-  readonly error: string | null;
+interface FollowOptions<Message> {
+  readonly subscription: string;
+  readonly variables?: Readonly<Record<string, unknown>>;
+  /** Called at most once in an animation frame, and so often that a person can follow. */
+  readonly onBatch: (messages: readonly Message[]) => void;
+  /** Called after each connection, for what came while there was none. */
+  readonly onOpen?: () => void;
+  /** The time of what a message tells, where one that comes late is to be noticed. */
+  readonly atOf?: (message: Message) => string;
 }
 
-interface LiveOptions {
-  readonly endpointId?: string | undefined;
-  /** False for a page that shows the past, such as the second of a list. */
-  readonly isOn: boolean;
-  readonly onBatch: (attempts: readonly LiveAttempt[]) => void;
-}
-
-/** Makes a page follow attempts, which it takes as they are made. */
-export function useLive({ endpointId, isOn, onBatch }: LiveOptions): Live {
+/** Makes a page follow a subscription. `isOn` is false for one that shows the past, such as the second of a list. */
+export function useFeed<Message>(options: FollowOptions<Message> & { readonly isOn: boolean }): Live {
+  const { subscription, variables, isOn } = options;
   const [state, setState] = useState<LiveState>("connecting");
-  const feed = useRef<LiveFeed | null>(null);
+  const feed = useRef<LiveFeed<Message> | null>(null);
   const queries = useQueryClient();
-  const take = useRef(onBatch);
-  take.current = onBatch;
+  const latest = useRef(options);
+  latest.current = options;
+  const asked = JSON.stringify(variables ?? {});
   useEffect(() => {
     if (!isOn) return;
-    const opened = new LiveFeed({
-      endpointId,
+    const opened = new LiveFeed<Message>({
+      subscription,
+      variables: JSON.parse(asked),
       onState: setState,
       onGap: () => void queries.invalidateQueries(),
+      onOpen: () => latest.current.onOpen?.(),
       // Rendered in slices, so that no batch holds up what a person types.
-      onBatch: (attempts) => startTransition(() => take.current(attempts)),
+      onBatch: (messages) => startTransition(() => latest.current.onBatch(messages)),
+      ...(latest.current.atOf && { atOf: latest.current.atOf }),
     });
     feed.current = opened;
     return () => opened.close();
-  }, [endpointId, isOn, queries]);
+  }, [subscription, asked, isOn, queries]);
   const toggle = () => (state === "paused" ? feed.current?.resume() : feed.current?.pause());
   return { state, toggle };
 }
 
-const subscription = `subscription ($endpointId: ID) { deliveryAttempted(endpointId: $endpointId) {
-  event { id occurredAt } deliveryId endpointId eventType number outcome status error } }`;
-
-interface FeedOptions {
-  /** Only attempts at this endpoint. */
-  readonly endpointId: string | undefined;
+interface FeedOptions<Message> extends FollowOptions<Message> {
   readonly onState: (state: LiveState) => void;
-  /** Called at most once in an animation frame, and so often that a person can follow. */
-  readonly onBatch: (attempts: readonly LiveAttempt[]) => void;
   /** Called when messages are gone for good: the lists are to be read again. */
   readonly onGap: () => void;
 }
@@ -70,15 +60,15 @@ const behindMs = 3_000;
 const caughtUpMs = 1_000;
 
 /**
- * Follows the attempts of the account by subscription. A cut is resumed after the last message; so is a pause, and the
+ * Follows a subscription. A cut is resumed after the last message; so is a pause, and the
  * time in which nobody sees the page: a browser has six connections for all tabs, and a hidden one keeps none.
  */
-class LiveFeed {
-  readonly #options: FeedOptions;
+class LiveFeed<Message> {
+  readonly #options: FeedOptions<Message>;
   readonly #visible = () => this.#apply();
   readonly #forgetSession: () => void;
   #cursor: string | null = null;
-  #batch: LiveAttempt[] = [];
+  #batch: Message[] = [];
   #connection: AbortController | null = null;
   #isPaused = false;
   #isClosed = false;
@@ -88,7 +78,7 @@ class LiveFeed {
   #flushedAtMs = 0;
   #quickestMs = Number.POSITIVE_INFINITY;
 
-  constructor(options: FeedOptions) {
+  constructor(options: FeedOptions<Message>) {
     this.#options = options;
     document.addEventListener("visibilitychange", this.#visible);
     this.#forgetSession = onSessionChange(() => this.#comeBack());
@@ -129,19 +119,23 @@ class LiveFeed {
   async #follow(): Promise<void> {
     const connection = new AbortController();
     this.#connection = connection;
-    const { endpointId, onState } = this.#options;
+    const { subscription, variables = {}, onState, onOpen } = this.#options;
     onState(this.#cursor === null ? "connecting" : "reconnecting");
     try {
-      const messages = api.subscribe<{ readonly deliveryAttempted: LiveAttempt }>(subscription, {
-        variables: { endpointId: endpointId ?? null },
+      const messages = api.subscribe<Readonly<Record<string, Message>>>(subscription, {
+        variables,
         signal: connection.signal,
         ...(this.#cursor !== null && { cursor: this.#cursor }),
-        onConnection: (isOpen) => !connection.signal.aborted && onState(isOpen ? "live" : "reconnecting"),
+        onConnection: (isOpen) => {
+          if (connection.signal.aborted) return;
+          onState(isOpen ? "live" : "reconnecting");
+          if (isOpen) onOpen?.();
+        },
         onCursor: (cursor) => {
           this.#cursor = cursor;
         },
       });
-      for await (const { data } of messages) this.#take(data.deliveryAttempted);
+      for await (const { data } of messages) for (const message of Object.values(data)) this.#take(message);
     } catch (error) {
       if (!connection.signal.aborted && this.#connection === connection) await this.#recover(error);
     }
@@ -177,17 +171,21 @@ class LiveFeed {
     this.#options.onState("off");
   }
 
-  #take(attempt: LiveAttempt): void {
-    const lateMs = Date.now() - Date.parse(attempt.event.occurredAt);
-    // The clocks of browser and server differ; the quickest message shows by how much.
+  #take(message: Message): void {
+    const at = this.#options.atOf?.(message);
+    if (at !== undefined) this.#noticeLate(Date.now() - Date.parse(at));
+    this.#batch.push(message);
+    if (this.#batch.length > batchMax) this.#batch.shift();
+    this.#flush ??= requestAnimationFrame(this.#onFrame);
+  }
+
+  /** The clocks of browser and server differ; the quickest message shows by how much. */
+  #noticeLate(lateMs: number): void {
     this.#quickestMs = Math.min(this.#quickestMs, lateMs);
     const isBehind = lateMs - this.#quickestMs > behindMs;
     this.#options.onState(isBehind ? "behind" : "live");
     clearTimeout(this.#quiet);
     if (isBehind) this.#quiet = setTimeout(() => this.#connection && this.#options.onState("live"), caughtUpMs);
-    this.#batch.push(attempt);
-    if (this.#batch.length > batchMax) this.#batch.shift();
-    this.#flush ??= requestAnimationFrame(this.#onFrame);
   }
 
   readonly #onFrame = (nowMs: number): void => {

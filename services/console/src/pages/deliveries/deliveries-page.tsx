@@ -1,5 +1,5 @@
 import { useState } from "react";
-import { useLive } from "../../live/live-feed.ts";
+import { useFeed } from "../../live/live-feed.ts";
 import { LiveStatus } from "../../live/live-status.tsx";
 import { readEvery } from "../../live/read-every.ts";
 import { Id, Status, Time } from "../../parts/inline.tsx";
@@ -9,7 +9,14 @@ import { type ListQuery, ResourceList } from "../../parts/resource-list.tsx";
 import { api, dataOf } from "../../session/api.ts";
 import { DeliveryLink, EndpointLink } from "../links.tsx";
 import { deliveryTones } from "../webhooks.ts";
-import { type DeliveryRow, joined, type ToldRows, withAttempts } from "./live-deliveries.ts";
+import {
+  attemptsMade,
+  type DeliveryRow,
+  joined,
+  type LiveAttempt,
+  type ToldRows,
+  withAttempts,
+} from "./live-deliveries.ts";
 
 const rowsMax = 25;
 
@@ -26,9 +33,11 @@ export function DeliveriesPage() {
   // The first page shows what happens now, the others what has been.
   const isNow = search.cursor === undefined;
   const [told, setTold] = useState<ToldRows>(new Map());
-  const live = useLive({
-    endpointId: search.endpoint_id,
+  const live = useFeed<LiveAttempt>({
+    subscription: attemptsMade,
+    variables: { endpointId: search.endpoint_id ?? null },
     isOn: isNow,
+    atOf: ({ event }) => event.occurredAt,
     onBatch: (attempts) => setTold((before) => withAttempts(before, attempts, Date.now())),
   });
   return (

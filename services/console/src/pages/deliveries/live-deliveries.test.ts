@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { LiveAttempt } from "../../live/live-feed.ts";
-import { type DeliveryRow, joined, type ToldRows, withAttempts } from "./live-deliveries.ts";
+import { type DeliveryRow, joined, type LiveAttempt, type ToldRows, withAttempts } from "./live-deliveries.ts";
 
 /** The time of an event in an id of a delivery, as the service writes it. */
 const idAt = (ms: number, name: string): string => {

@@ -1,6 +1,21 @@
-import type { LiveAttempt } from "../../live/live-feed.ts";
 import type { Search } from "../../parts/lists.tsx";
 import type { Delivery } from "../webhooks.ts";
+
+/** An attempt as it was made. */
+export interface LiveAttempt {
+  readonly event: { readonly id: string; readonly occurredAt: string };
+  readonly deliveryId: string;
+  readonly endpointId: string;
+  readonly eventType: string;
+  readonly number: number;
+  readonly outcome: string;
+  readonly status: number | null;
+  readonly error: string | null;
+}
+
+/** Tells of every attempt, or of those at one endpoint. */
+export const attemptsMade = `subscription ($endpointId: ID) { deliveryAttempted(endpointId: $endpointId) {
+  event { id occurredAt } deliveryId endpointId eventType number outcome status error } }`;
 
 /** A row of the list: a delivery as it was read, or as its last attempt tells of it. */
 export type DeliveryRow = Pick<
