@@ -7,7 +7,7 @@ import { Shell } from "./shell/shell.tsx";
 const rootRoute = createRootRoute({ component: Shell, notFoundComponent: NotFound });
 const page = pagesBelow(rootRoute);
 
-/** Every page with its address and the filters that the address holds. The code of a page comes when it is opened. */
+/** Every page with its address. The code of a page comes when it is opened. */
 const routeTree = rootRoute.addChildren([
   page("/", () => import("./pages/home/home-page.tsx"), "HomePage"),
   page("/webhooks/endpoints", () => import("./pages/endpoints/endpoints-page.tsx"), "EndpointsPage"),

@@ -55,14 +55,14 @@ type Text<Tag extends "input" | "textarea"> = Labelled &
   Omit<ComponentProps<Tag>, "value" | "onChange">;
 
 /** A text on one line. */
-export const TextField = ({ label, hint, set, ...input }: Text<"input">) => (
+const TextField = ({ label, hint, set, ...input }: Text<"input">) => (
   <Field label={label} hint={hint}>
     {(ids) => <input {...ids} {...input} onChange={({ target }) => set(target.value)} />}
   </Field>
 );
 
 /** A text on several lines. */
-export const TextArea = ({ label, hint, set, ...input }: Text<"textarea">) => (
+const TextArea = ({ label, hint, set, ...input }: Text<"textarea">) => (
   <Field label={label} hint={hint}>
     {(ids) => <textarea {...ids} {...input} onChange={({ target }) => set(target.value)} />}
   </Field>
@@ -104,7 +104,7 @@ export function SelectField<Value extends string>({ label, hint, choices, set, .
 }
 
 /** Yes or no. */
-export const CheckField = ({ label, value, set }: Labelled & Bound<boolean>) => (
+const CheckField = ({ label, value, set }: Labelled & Bound<boolean>) => (
   <label className={styles.check}>
     <input type="checkbox" checked={value} onChange={({ target }) => set(target.checked)} />
     {label}
@@ -127,6 +127,7 @@ export function FieldOf({
   choices,
   rows,
   isProse = false,
+  isSecret: _,
   ...field
 }: (FieldData & Bound<string>) | (FieldData & Bound<boolean>)) {
   if (typeof field.value === "boolean") return <CheckField {...(field as Labelled & Bound<boolean>)} />;

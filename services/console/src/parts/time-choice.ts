@@ -16,7 +16,7 @@ let choice: TimeChoice = { ...initial, ...JSON.parse(localStorage.getItem(place)
 const listeners = new Set<() => void>();
 
 /** Reads how the person reads times. */
-export const readTimeChoice = (): TimeChoice => choice;
+const readTimeChoice = (): TimeChoice => choice;
 
 /** Keeps how the person reads times, for every tab to come. */
 export function chooseTimes(changed: Partial<TimeChoice>): void {

@@ -15,7 +15,7 @@ export function clearDrafts(): void {
 }
 
 /** The typed values of a form; null while nobody has typed. */
-export interface KeptDraft<Draft> {
+interface KeptDraft<Draft> {
   readonly draft: Draft | null;
   readonly keep: (draft: Draft) => void;
   /** Notes that it was sent, though the form still shows it. */
