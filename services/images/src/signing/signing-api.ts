@@ -63,7 +63,9 @@ const SignedUrlView = z
 const outcome = z.enum(["signed", "missing"]).describe("`missing` for an image that the account does not have.");
 const SignedUrlsView = z
   .object({
-    items: z.array(z.object({ outcome, url: url.nullable() })).describe("The outcomes in the order of the request."),
+    items: z
+      .array(z.object({ outcome, url: url.nullable() }).describe("The outcome of one form."))
+      .describe("The outcomes in the order of the request."),
     expires_at: timestamp,
   })
   .meta({ id: "SignedImageUrls" })

@@ -134,7 +134,6 @@ const reasons: Readonly<Record<string, readonly [step: string, expected: string]
   paused: ["source", "A source that is not paused."],
   blocked: ["source", "An account that is active."],
   body_malformed: ["decode", "A body in the Content-Encoding that it names."],
-  event_type_not_accepted: ["event_type", "A type that event_types of the source accepts."],
 };
 
 function failureFor(reason: string) {
@@ -154,8 +153,8 @@ async function explainWebhook(service: IngestService, webhook: PostedWebhook, kn
     return { ...common, outcome: "accepted", delivery_id: deliveryId.value, event_type: eventType?.value ?? null };
   }
   if (judgement.outcome === "filtered") {
-    const found = { ...failureFor("event_type_not_accepted"), event_type: judgement.eventType };
-    return { ...common, outcome: "filtered", ...found };
+    const found = { reason: "event_type_not_accepted", step: "event_type", event_type: judgement.eventType };
+    return { ...common, outcome: "filtered", ...found, expected: "A type that event_types of the source accepts." };
   }
   if (!("reason" in judgement))
     return { ...common, outcome: judgement.outcome === "dropped" ? "dropped" : "challenged" };
