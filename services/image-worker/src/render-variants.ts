@@ -97,7 +97,8 @@ async function renderOne(
   const rendition = renditionFrom(request, job);
   const key = renditionKey(nameOf(job.original.key), rendition);
   const { mimeType } = outputTraits[rendition.format];
-  const stored = await objects.get(key, { signal: terms.signal });
+  // The size of a trimmed one is known to its maker alone.
+  const stored = rendition.trim ? null : await objects.get(key, { signal: terms.signal });
   if (stored) {
     const { width, height } = planGeometry(given.facts, rendition).output;
     return resultOf(request, key, { bytes: await buffer(stored.stream), mimeType, width, height });

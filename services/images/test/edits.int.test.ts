@@ -61,6 +61,7 @@ test("an edit out of its range is 400 with its name", async () => {
     "round=0",
     "pad=1001",
     "frame=2",
+    "trim=1",
   ]) {
     const { status, body } = await images.send(who, "GET", `/images/${id}/content?${query}`);
     assert.deepEqual([status, body.error.details[0].field], [400, query.split("=")[0]], query);
@@ -77,7 +78,7 @@ test("a signed URL shows its edits", async () => {
 
 test("strangers who are bound to named forms get no edits", async () => {
   const { id } = await uploaded({ visibility: "public" });
-  for (const edit of ["crop=0,0,50,40", "rotate=90", "blur=3", "round=9", "pad=5", "frame=1"]) {
+  for (const edit of ["crop=0,0,50,40", "rotate=90", "blur=3", "round=9", "pad=5", "frame=1", "trim=true"]) {
     assert.equal((await images.send(null, "GET", `/images/${id}/content?width=640&${edit}`)).status, 403, edit);
   }
 });

@@ -82,6 +82,7 @@ export const RenditionRequest = z.object({
     .union([z.literal(90), z.literal(180), z.literal(270)])
     .optional()
     .describe("Degrees clockwise."),
+  trim: z.literal(true).optional().describe("Cuts off borders of one colour."),
   blur: z.number().optional().describe("Radius in pixels of the result."),
   round: z.int().optional().describe("Radius of the corners in pixels of the result."),
   pad: z.int().optional().describe("Width of the margin around the result, in pixels."),

@@ -17,6 +17,7 @@ import { addGainMap, readGainMap, renderGainMap } from "./gain-map.ts";
 import { preferLighterOriginal } from "./lighter-file.ts";
 import { padImage } from "./pad-image.ts";
 import { roundCorners } from "./round-corners.ts";
+import { trimImage } from "./trim-image.ts";
 
 /** Renders one rendition, from file to file. Throws the codec's error when it fails. */
 export async function renderImage(job: RenderJob): Promise<RenderedFile> {
@@ -28,7 +29,7 @@ export async function renderImage(job: RenderJob): Promise<RenderedFile> {
   const read = await openImage(source, opening).metadata();
   const { coding, isDeep, hdr } = await readColours(source, facts.format, read);
   const rights = rendition.copyright ? readRights(read.exif) : null;
-  const plan: RenditionPlan = {
+  let plan: RenditionPlan = {
     rendition,
     // The margin is a step of its own.
     geometry: planGeometry(facts, { ...rendition, pad: undefined }),
@@ -39,7 +40,13 @@ export async function renderImage(job: RenderJob): Promise<RenderedFile> {
     colouring: colouringOf(read, coding),
   };
   let image = openImage(decoded, { ...opening, ignoresProfile: coding !== null });
-  for (const step of renditionSteps) image = await step(image, plan);
+  for (const step of editingSteps) image = await step(image, plan);
+  if (rendition.trim) {
+    const trimmed = await trimImage(image, rendition, facts);
+    plan = { ...plan, geometry: trimmed.geometry };
+    image = trimmed.image;
+  }
+  for (const step of shapingSteps) image = await step(image, plan);
   const { width, height, pageHeight, size } = await writeImage(image, plan, facts.format, target);
   const isMapped = hdr === "gain_map" && rendition.format === "jpeg" && !rendition.attention && !plan.geometry.canvas;
   const map = isMapped && isAsItWas ? await readGainMap(source) : null;
@@ -88,8 +95,8 @@ const orient: Step = (image, { isMoving }) => (isMoving ? image : image.autoOrie
 
 /** Crops and turns the pixels, whose colours the decoder may not know. */
 const edit: Step = async (image, { rendition, coding, isDeep }) => {
-  const { crop: rectangle, rotate } = rendition;
-  if (!rectangle && !rotate) return image;
+  const { crop: rectangle, rotate, trim } = rendition;
+  if (!rectangle && !rotate && !trim) return image;
   return editPixels(coding ? await convertColours(image, coding, isDeep) : image, rendition);
 };
 
@@ -103,7 +110,7 @@ const crop: Step = (image, { geometry, rendition }) =>
 
 /** Converts colours that the decoder does not know, before any of ours come beside them. */
 const convert: Step = (image, { coding, isDeep, rendition }) =>
-  coding && !rendition.crop && !rendition.rotate ? convertColours(image, coding, isDeep) : image;
+  coding && !rendition.crop && !rendition.rotate && !rendition.trim ? convertColours(image, coding, isDeep) : image;
 
 const blurred: Step = (image, { rendition: { blur: radius } }) => (radius ? image.blur(radius) : image);
 
@@ -150,7 +157,8 @@ const keepRights: Step = (image, { rights }) => (rights ? image.withExif({ IFD0:
 /** Keeps the profile with its colours, on request. Those that code points tell are converted before. */
 const keepProfile: Step = (image, { rendition, coding }) => (rendition.p3 && !coding ? image.keepIccProfile() : image);
 
-/** The steps in their order. A new step is one function and one name. */
-const renditionSteps: readonly Step[] = [
-  ...[orient, edit, resize, crop, convert, pad, blurred, rounded, padded, flatten, toSrgb, keepProfile, keepRights],
+/** The steps in their order, before and after the size is known. A new step is one function and one name. */
+const editingSteps: readonly Step[] = [orient, edit];
+const shapingSteps: readonly Step[] = [
+  ...[resize, crop, convert, pad, blurred, rounded, padded, flatten, toSrgb, keepProfile, keepRights],
 ];

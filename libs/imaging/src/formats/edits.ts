@@ -3,8 +3,11 @@ import { cropFocus, cropSize, type Rectangle, withinImage } from "./crop.ts";
 import { type Rotation, rotateFocus, rotateSize } from "./rotate.ts";
 import type { FocalPoint, Size } from "./size.ts";
 
-/** The largest edits in pixels. Beyond the radius of a blur a picture is one colour, and the work grows with it. */
-export const editMax = { blur: 50, pad: 1_000 } as const;
+/**
+ * The largest edits, in pixels, and the last frame. Beyond the radius of a blur a picture is one colour, and the work
+ * grows with it.
+ */
+export const editMax = { blur: 50, pad: 1_000, frame: 10_000 } as const;
 
 /** Changes of the pixels besides size and format. An edited animation is a still of one of its frames. */
 export interface Edits {
@@ -12,6 +15,8 @@ export interface Edits {
   readonly frame?: number | undefined;
   readonly crop?: Rectangle | undefined;
   readonly rotate?: Rotation | undefined;
+  /** Cuts off borders of one colour, so that the size is known when the image is decoded. */
+  readonly trim?: true | undefined;
   /** Standard deviation in pixels of the result, as in CSS. */
   readonly blur?: number | undefined;
   /** Radius of the corners in pixels of the result. */
@@ -47,23 +52,25 @@ const resizingEdits: readonly Edit[] = [crop, rotate];
 export const editedImage = (original: Edited, edits: Edits): Edited =>
   resizingEdits.reduce((before, edit) => edit(edits, before), original);
 
-export const isEdited = ({ frame, crop, rotate, blur, round, pad }: Edits): boolean =>
-  [frame, crop, rotate, blur, round, pad].some((edit) => edit !== undefined);
+export const isEdited = ({ frame, crop, rotate, trim, blur, round, pad }: Edits): boolean =>
+  [frame, crop, rotate, trim, blur, round, pad].some((edit) => edit !== undefined);
 
 /** Builds the form of edits in which equal pixels have equal members. */
 export function canonicalEdits(
-  { frame, crop, rotate, blur, round, pad }: Edits,
+  { frame, crop, rotate, trim, blur, round, pad }: Edits,
   source: Size & { readonly frames?: number },
 ): Edits {
   const inside = crop && withinImage(crop, source);
   const isPart = inside && (inside.width < source.width || inside.height < source.height);
   const chosen = (source.frames ?? 1) > 1 ? frame : undefined;
-  return definedMembers({ frame: chosen, crop: isPart ? inside : undefined, rotate, blur, round, pad });
+  return definedMembers({ frame: chosen, crop: isPart ? inside : undefined, rotate, trim, blur, round, pad });
 }
 
 /** Builds the part of a rendition's key; empty without edits. */
-export function editsKey({ frame, crop, rotate, blur, round, pad }: Edits): string {
+export function editsKey({ frame, crop, rotate, trim, blur, round, pad }: Edits): string {
   const rectangle = crop && `${crop.left}_${crop.top}_${crop.width}_${crop.height}`;
-  const parts = Object.entries({ frame, crop: rectangle, rotate, blur, round, pad });
-  return parts.flatMap(([name, value]) => (value === undefined ? [] : `${name}${value}-`)).join("");
+  const parts = Object.entries({ frame, crop: rectangle, rotate, trim, blur, round, pad });
+  return parts
+    .flatMap(([name, value]) => (value === undefined ? [] : value === true ? `${name}-` : `${name}${value}-`))
+    .join("");
 }

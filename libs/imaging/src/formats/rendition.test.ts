@@ -40,6 +40,19 @@ test("Display P3 is kept where no other colours come beside it", () => {
   );
 });
 
+test("a trimmed rendition keeps what its box may do, whatever is left of it", () => {
+  for (const box of [
+    { width: 3000, enlarge: true },
+    { width: 300, enlarge: true },
+    { width: 300, height: 200, fit: "contain", background: "ff0000" },
+    { width: 300, height: 200, fit: "cover", attention: true },
+  ] as const) {
+    const { enlarge, background, attention, width } = canonicalRendition(rendition({ trim: true, ...box }), source);
+    const wanted = { enlarge: false, background: undefined, attention: undefined, ...box };
+    assert.deepEqual({ ...wanted, enlarge, background, attention, width }, wanted);
+  }
+});
+
 test("equivalent parameters have one key", () => {
   const same: [Partial<Rendition>, Partial<Rendition>][] = [
     [{}, { quality: 80 }],

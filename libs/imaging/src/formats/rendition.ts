@@ -56,7 +56,10 @@ export function canonicalRendition(given: Rendition, source: Shown): Rendition {
   const { output } = geometry;
   const look = { ...canonicalLook(rendition, source, geometry), ...edits };
   const { size: shown } = editedImage({ size: source, focalPoint: null }, edits);
+  // What is left after trimming may be smaller than the box.
+  const mayGrow = rendition.enlarge && (edits.trim === true || grows(output, shown));
   const isWhole =
+    !(edits.trim && mayGrow) &&
     output.width === shown.width &&
     output.height === shown.height &&
     (rendition.fit !== "contain" || isOneSided(rendition));
@@ -69,7 +72,7 @@ export function canonicalRendition(given: Rendition, source: Shown): Rendition {
     width: rendition.width,
     height: rendition.height,
     fit: isOneSided(rendition) ? "inside" : rendition.fit,
-    enlarge: rendition.enlarge && grows(output, shown),
+    enlarge: mayGrow,
     focalPoint: rendition.fit === "cover" && !isOneSided(rendition) && !look.attention ? rendition.focalPoint : null,
     ...look,
   };
@@ -83,10 +86,10 @@ function canonicalLook(
 ): Pick<Rendition, "attention" | "background" | "copyright" | "p3"> {
   const { alpha, animation } = outputTraits[format];
   const isMoving = frames > 1 && animation && !isEdited(wanted);
-  const isSeenThrough = hasAlpha || canvas !== null || wanted.round !== undefined || wanted.pad !== undefined;
+  const isSeenThrough = hasAlpha || canvas !== null || [wanted.round, wanted.pad, wanted.trim].some(Boolean);
   const isUsual = !alpha && wanted.background === white;
   return {
-    ...(wanted.attention && crop && !isMoving && { attention: true }),
+    ...(wanted.attention && (crop || wanted.trim) && !isMoving && { attention: true }),
     ...(wanted.background !== undefined && isSeenThrough && !isUsual && { background: wanted.background }),
     ...(wanted.copyright && format !== "gif" && { copyright: true }),
     ...(wanted.p3 && format !== "gif" && canvas === null && !isEdited(wanted) && !wanted.background && { p3: true }),

@@ -59,6 +59,19 @@ test("a rotation turns the cropped picture clockwise, before it is scaled", asyn
   assert.deepEqual([width, height], [20, 40]);
 });
 
+test("borders of one colour are cut off before the size", async () => {
+  const picture = await halves(40, 20).png().toBuffer();
+  const border = { left: 30, right: 10, top: 20, bottom: 20, background: "#fff" };
+  const framed = await sharp(picture).extend(border).png().toBuffer();
+  const trimmed = await images.render(framed, { ...whole, trim: true });
+  assert.deepEqual([trimmed.width, trimmed.height], [40, 20]);
+  assert.deepEqual([await pixelAt(trimmed.bytes, 2, 10), await pixelAt(trimmed.bytes, 37, 10)], [red, blue]);
+  const turned = await images.render(framed, { ...whole, trim: true, rotate: 90, width: 10, pad: 3 });
+  assert.deepEqual([turned.width, turned.height], [16, 26]);
+  const blank = await images.render(await plain(30, 20).png().toBuffer(), { ...whole, trim: true });
+  assert.deepEqual([blank.width, blank.height], [30, 20]);
+});
+
 test("a blur mixes neighbours", async () => {
   const { bytes } = await images.render(await halves(80, 40).png().toBuffer(), { ...whole, blur: 8 });
   const [r = 0, , b = 0] = await pixelAt(bytes, 40, 20);

@@ -46,7 +46,7 @@ export function chooseRendition(
     side === undefined ? null : Math.round(side * dpr),
   );
   if (Math.max(width ?? 0, height ?? 0) > sideMax) return { outcome: "too-large", field: "dpr" };
-  const edits = { crop, rotate, blur, round, pad, frame };
+  const edits = { crop, rotate, trim: query.trim || undefined, blur, round, pad, frame };
   const box = { width: width ?? null, height: height ?? null, fit, enlarge, focalPoint: image.focalPoint, ...edits };
   const look: { attention?: true; background?: string; copyright?: true; p3?: true } = {};
   if (query.gravity === "attention") look.attention = true;

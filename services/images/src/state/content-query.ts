@@ -3,8 +3,6 @@ import { editMax, fits, outputFormats, type Rotation, readRectangle, rectanglePa
 import { z } from "zod";
 import { sideMax } from "./image.ts";
 
-/** No original has more. */
-const framesMax = 10_000;
 const side = z.int().min(1).max(sideMax).optional();
 
 /** The form of content, as a request for a signed URL has it in JSON. A query has the same members as text. */
@@ -57,10 +55,11 @@ export const ContentForm = z.strictObject({
     .transform((degrees) => degrees as Rotation)
     .optional()
     .describe("Degrees clockwise, after `crop`: 90, 180 or 270."),
+  trim: z.boolean().optional().describe("Cuts off borders of one colour, after `crop` and `rotate`."),
   blur: z.int().min(1).max(editMax.blur).optional().describe("Radius in pixels of the result."),
   round: side.describe("Radius of the corners in pixels of the result."),
   pad: z.int().min(1).max(editMax.pad).optional().describe("Width of a margin around the result, in pixels."),
-  frame: z.int().min(1).max(framesMax).optional().describe("A frame of an animation as a still, from 1."),
+  frame: z.int().min(1).max(editMax.frame).optional().describe("A frame of an animation as a still, from 1."),
 });
 const { shape } = ContentForm;
 
@@ -99,10 +98,11 @@ export const ContentQuery = z.object({
   color: shape.color.default("srgb"),
   crop: shape.crop.transform((text) => (text === undefined ? text : readRectangle(text))),
   rotate: inDigits(shape.rotate, "90, 180 or 270"),
+  trim: booleanParameter().default(false).describe("Whether borders of one colour are cut off."),
   blur: inPixels(shape.blur, editMax.blur),
   round: inPixels(shape.round),
   pad: inPixels(shape.pad, editMax.pad),
-  frame: inPixels(shape.frame, framesMax),
+  frame: inPixels(shape.frame, editMax.frame),
   v: z
     .string()
     .regex(/^[\w-]{1,32}$/)
