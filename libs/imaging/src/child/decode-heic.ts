@@ -108,7 +108,10 @@ async function decodePrimary(
 
 /** Spreads samples of this depth over 16 bits. */
 function widen(samples: Uint16Array, depth: number): void {
-  for (const [at, sample] of samples.entries()) samples[at] = (sample << (16 - depth)) | (sample >> (2 * depth - 16));
+  for (let at = 0; at < samples.length; at++) {
+    const sample = samples[at] ?? 0;
+    samples[at] = (sample << (16 - depth)) | (sample >> (2 * depth - 16));
+  }
 }
 
 /** The memory of a call into libheif, all of which is released at its end. */

@@ -27,7 +27,7 @@ const signedTogetherMax = 500;
 
 const SignedItem = ContentForm.extend({
   id: z.string().min(1).max(64).optional().describe("Another image of the account; the path's when left out."),
-});
+}).describe("The form of one URL.");
 
 /** The form of an image that a signed URL shows, or several, and their lifetime. */
 const SignedUrlBody = withinSides(
