@@ -98,6 +98,7 @@ const SigningKeyView = z
     },
   });
 
+const SignedView = z.union([SignedUrlView, SignedUrlsView]).register(examples, { example: signedExample });
 const write = { scopes: ["images:write"] } as const;
 
 /** Signed URLs at both edges, and the keys that sign them, which are rotated over REST alone. */
@@ -119,7 +120,7 @@ export function signingApi(service: ImagesService): Edges {
         },
         rest: {
           post: "/images/:image_id/signed-urls",
-          responses: { 201: z.union([SignedUrlView, SignedUrlsView]) },
+          responses: { 201: SignedView },
           answer: ({ urls, expiresAt }, { input: { items } }) => {
             const made = items ? { items: urls.map(itemOf) } : { url: urls[0] };
             return shown({ ...made, expires_at: expiresAt.toISOString() });

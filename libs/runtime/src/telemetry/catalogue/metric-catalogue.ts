@@ -61,7 +61,7 @@ const edgeMetrics = {
     ["type", "outcome"],
   ),
   signalbox_graphql_breaker_open: gauge(
-    "1 while nothing is sent to a subgraph because most of its last fetches failed, else 0.",
+    "Is 1 while nothing is sent to a subgraph because most of its last fetches failed, else 0.",
     ["subgraph"],
   ),
   signalbox_live_subscriptions: gauge("Open subscriptions of the graph."),
