@@ -73,7 +73,9 @@ test("a value of any property is read alike from an override, a file or the envi
       fc.property(own, (value) => {
         const parsed = checkValue(declaration, value);
         const expected = parsed.ok ? parsed.value : undefined;
-        const yaml = `${name}: ${JSON.stringify(value)}\n`;
+        // YAML has spellings for numbers that JSON lacks.
+        const isWritable = typeof value !== "number" || Number.isFinite(value);
+        const yaml = `${name}: ${isWritable ? JSON.stringify(value) : value < 0 ? "-.inf" : ".inf"}\n`;
         const isNone = value === "" && declaration.default === null && !declaration.allowsEmpty;
         assert.deepEqual(valueFrom(name, declaration, { yaml }), isNone ? null : expected, `${name}: ${yaml}`);
         if (Array.isArray(value)) return;
