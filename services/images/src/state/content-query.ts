@@ -92,34 +92,36 @@ const describedAsForm = <Parameters extends Readonly<Record<string, z.ZodType>>>
   ) as Parameters;
 
 /** The requested form of an image. */
-export const ContentQuery = z.object(describedAsForm({
-  ...shape,
-  width: inPixels(shape.width),
-  height: inPixels(shape.height),
-  // Screens have for example 1.5 or 2.625 pixels per CSS pixel.
-  dpr: inDigits(shape.dpr, "a number from 1 to 4", /^[1-4](\.\d{1,3})?$/),
-  fit: shape.fit.default("inside"),
-  enlarge: booleanParameter().default(false),
-  gravity: shape.gravity.default("focal"),
-  quality: inDigits(shape.quality, "a whole number from 1 to 100, or auto"),
-  format: shape.format.default("auto"),
-  metadata: shape.metadata.default("none"),
-  color: shape.color.default("srgb"),
-  crop: shape.crop.transform((text) => (text === undefined ? text : readRectangle(text))),
-  rotate: inDigits(shape.rotate, "90, 180 or 270"),
-  trim: booleanParameter().default(false),
-  blur: inPixels(shape.blur, editMax.blur),
-  round: inPixels(shape.round),
-  pad: inPixels(shape.pad, editMax.pad),
-  frame: inPixels(shape.frame, editMax.frame),
-  v: z
-    .string()
-    .regex(/^[\w-]{1,32}$/)
-    .optional()
-    .describe(
-      "The version, as `url` and `variants` have it: with the present one a public image may be kept for a year.",
-    ),
-  signature: z.string().max(200).optional().describe("Stands in for credentials, as a signed URL has it."),
-}));
+export const ContentQuery = z.object(
+  describedAsForm({
+    ...shape,
+    width: inPixels(shape.width),
+    height: inPixels(shape.height),
+    // Screens have for example 1.5 or 2.625 pixels per CSS pixel.
+    dpr: inDigits(shape.dpr, "a number from 1 to 4", /^[1-4](\.\d{1,3})?$/),
+    fit: shape.fit.default("inside"),
+    enlarge: booleanParameter().default(false),
+    gravity: shape.gravity.default("focal"),
+    quality: inDigits(shape.quality, "a whole number from 1 to 100, or auto"),
+    format: shape.format.default("auto"),
+    metadata: shape.metadata.default("none"),
+    color: shape.color.default("srgb"),
+    crop: shape.crop.transform((text) => (text === undefined ? text : readRectangle(text))),
+    rotate: inDigits(shape.rotate, "90, 180 or 270"),
+    trim: booleanParameter().default(false),
+    blur: inPixels(shape.blur, editMax.blur),
+    round: inPixels(shape.round),
+    pad: inPixels(shape.pad, editMax.pad),
+    frame: inPixels(shape.frame, editMax.frame),
+    v: z
+      .string()
+      .regex(/^[\w-]{1,32}$/)
+      .optional()
+      .describe(
+        "The version, as `url` and `variants` have it: with the present one a public image may be kept for a year.",
+      ),
+    signature: z.string().max(200).optional().describe("Stands in for credentials, as a signed URL has it."),
+  }),
+);
 
 export type ContentQuery = z.output<typeof ContentQuery>;
