@@ -34,14 +34,10 @@ async function setFlag(
   const { known, all, revision } = await lockFlags(tx, flag.key);
   if (revision !== expectedRevision) return { outcome: "flag-changed", key: flag.key, revision } as const;
   if (!known && all.length >= flagsMax) return { outcome: "too-many-flags", max: flagsMax } as const;
-  const salt = flag.salt ?? known?.definition.salt ?? randomId("salt");
-  const definition = FlagDefinition.parse({ ...flag, salt });
+  const definition = FlagDefinition.parse({ ...flag, salt: flag.salt ?? known?.definition.salt ?? randomId("salt") });
   const others = all.map((each) => each.definition);
-  refuse([
-    ...flagProblems(definition, others),
-    ...typeProblem(definition, known),
-    ...neededVariants(definition, others),
-  ]);
+  const own = [...flagProblems(definition, others), ...typeProblem(definition, known)];
+  refuse([...own, ...neededVariants(definition, others)]);
   if (dryRun) return null;
   return { ...(await changeFlag(service, tx, caller, flag.key, definition, reason)), definition };
 }

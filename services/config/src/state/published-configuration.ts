@@ -152,17 +152,15 @@ type PublishedValues = Readonly<Partial<Record<string, unknown>>>;
  * common items of every list. `own` decides alone what no other instance reports.
  */
 export function strictest(own: PublishedValues, reports: readonly PublishedValues[]): Record<PublishedName, Value> {
-  const each = Object.fromEntries(
-    publishedNames.map((name) => {
-      const values = [own, ...reports].map((report) => report[name]).filter((value) => isPublishable(name, value));
-      return [name, strictestOf(name, values as Value[])];
-    }),
-  ) as Record<PublishedName, Value>;
-  return Object.fromEntries(publishedNames.map((name) => [name, withinRules(name, each)])) as Record<
-    PublishedName,
-    Value
-  >;
+  const each = ofEach((name) => {
+    const values = [own, ...reports].map((report) => report[name]).filter((value) => isPublishable(name, value));
+    return strictestOf(name, values as Value[]);
+  });
+  return ofEach((name) => withinRules(name, each));
 }
+
+const ofEach = (compute: (name: PublishedName) => Value) =>
+  Object.fromEntries(publishedNames.map((name) => [name, compute(name)])) as Record<PublishedName, Value>;
 
 /** Instances of other versions may run with a value that this one cannot show; more than it serves is no fault. */
 function isPublishable(name: PublishedName, value: unknown): boolean {
