@@ -165,12 +165,28 @@ function operationOf(route: Route): ZodOpenApiOperationObject {
     security: securityOf(spec.auth),
     requestParams: {
       ...(path.includes(":") ? { path: pathSchema(route) } : {}),
-      ...(spec.query ? { query: spec.query } : {}),
+      ...(spec.query ? { query: describedParameters(spec.query) } : {}),
       header: headersOf(route),
     },
     ...(body ? { requestBody: requestBodyOf(body, method) } : {}),
     responses: responsesOf(route),
   };
+}
+
+/** Gives each parameter the description that stands inside what makes it optional or converts it. */
+function describedParameters<Query extends z.ZodType>(query: Query): Query {
+  if (!(query instanceof z.ZodObject)) return query;
+  const members = Object.entries<z.ZodType>(query.shape).map(([name, schema]) => {
+    const description = schema.description ?? descriptionIn(schema);
+    return [name, description === undefined ? schema : schema.describe(description)];
+  });
+  return z.object(Object.fromEntries(members)) as unknown as Query;
+}
+
+function descriptionIn(schema: z.ZodType): string | undefined {
+  if (schema instanceof z.ZodPipe) return schema.description ?? descriptionIn(schema.in as z.ZodType);
+  const isWrapped = schema instanceof z.ZodOptional || schema instanceof z.ZodDefault;
+  return schema.description ?? (isWrapped ? descriptionIn(schema.unwrap() as z.ZodType) : undefined);
 }
 
 function securityOf(auth: RouteAuth) {

@@ -61,13 +61,9 @@ const SignedUrlView = z
   .register(examples, { example: signedExample });
 
 const outcome = z.enum(["signed", "missing"]).describe("`missing` for an image that the account does not have.");
+const SignedForm = z.object({ outcome, url: url.nullable() }).describe("The outcome of one form.");
 const SignedUrlsView = z
-  .object({
-    items: z
-      .array(z.object({ outcome, url: url.nullable() }).describe("The outcome of one form."))
-      .describe("The outcomes in the order of the request."),
-    expires_at: timestamp,
-  })
+  .object({ items: z.array(SignedForm).describe("The outcomes in the order of the request."), expires_at: timestamp })
   .meta({ id: "SignedImageUrls" })
   .register(examples, {
     example: { items: [{ outcome: "signed", url: signedExample.url }], expires_at: signedExample.expires_at },

@@ -66,8 +66,9 @@ const { shape } = ContentForm;
 /** Declares a number of the form as a query has it, in plain decimal digits. */
 function inDigits<Schema extends z.ZodType>(schema: Schema, range: string, digits = /^[1-9]\d{0,4}$/) {
   const { $schema: _, ...documented } = z.toJSONSchema(schema, { io: "input" });
-  const text = z.string().meta({ override: ({ jsonSchema }) => void Object.assign(jsonSchema, documented) });
-  return text
+  return z
+    .string()
+    .meta({ ...documented, override: ({ jsonSchema }) => void Object.assign(jsonSchema, documented) })
     .transform((given, { addIssue }): z.output<Schema> => {
       const read = schema.safeParse(digits.test(given) ? Number(given) : given);
       if (read.success) return read.data;
@@ -82,46 +83,35 @@ const inPixels = (schema: typeof side, max = sideMax) => inDigits(schema, `a who
 export const trackingParameters =
   /^(utm_.*|fbclid|gclid|dclid|gbraid|wbraid|msclkid|mc_[ce]id|igshid|twclid|yclid|_ga|_gl)$/;
 
-/** Gives each parameter the text of its member of the form. */
-const describedAsForm = <Parameters extends Readonly<Record<string, z.ZodType>>>(parameters: Parameters): Parameters =>
-  Object.fromEntries(
-    Object.entries(parameters).map(([name, schema]) => {
-      const { description } = name in shape ? shape[name as keyof typeof shape] : schema;
-      return [name, description === undefined ? schema : schema.describe(description)];
-    }),
-  ) as Parameters;
-
 /** The requested form of an image. */
-export const ContentQuery = z.object(
-  describedAsForm({
-    ...shape,
-    width: inPixels(shape.width),
-    height: inPixels(shape.height),
-    // Screens have for example 1.5 or 2.625 pixels per CSS pixel.
-    dpr: inDigits(shape.dpr, "a number from 1 to 4", /^[1-4](\.\d{1,3})?$/),
-    fit: shape.fit.default("inside"),
-    enlarge: booleanParameter().default(false),
-    gravity: shape.gravity.default("focal"),
-    quality: inDigits(shape.quality, "a whole number from 1 to 100, or auto"),
-    format: shape.format.default("auto"),
-    metadata: shape.metadata.default("none"),
-    color: shape.color.default("srgb"),
-    crop: shape.crop.transform((text) => (text === undefined ? text : readRectangle(text))),
-    rotate: inDigits(shape.rotate, "90, 180 or 270"),
-    trim: booleanParameter().default(false),
-    blur: inPixels(shape.blur, editMax.blur),
-    round: inPixels(shape.round),
-    pad: inPixels(shape.pad, editMax.pad),
-    frame: inPixels(shape.frame, editMax.frame),
-    v: z
-      .string()
-      .regex(/^[\w-]{1,32}$/)
-      .optional()
-      .describe(
-        "The version, as `url` and `variants` have it: with the present one a public image may be kept for a year.",
-      ),
-    signature: z.string().max(200).optional().describe("Stands in for credentials, as a signed URL has it."),
-  }),
-);
+export const ContentQuery = z.object({
+  ...shape,
+  width: inPixels(shape.width),
+  height: inPixels(shape.height),
+  // Screens have for example 1.5 or 2.625 pixels per CSS pixel.
+  dpr: inDigits(shape.dpr, "a number from 1 to 4", /^[1-4](\.\d{1,3})?$/),
+  fit: shape.fit.default("inside"),
+  enlarge: booleanParameter().default(false).describe("Whether the result may be larger than the original."),
+  gravity: shape.gravity.default("focal"),
+  quality: inDigits(shape.quality, "a whole number from 1 to 100, or auto"),
+  format: shape.format.default("auto"),
+  metadata: shape.metadata.default("none"),
+  color: shape.color.default("srgb"),
+  crop: shape.crop.transform((text) => (text === undefined ? text : readRectangle(text))),
+  rotate: inDigits(shape.rotate, "90, 180 or 270"),
+  trim: booleanParameter().default(false).describe("Whether borders of one colour are cut off."),
+  blur: inPixels(shape.blur, editMax.blur),
+  round: inPixels(shape.round),
+  pad: inPixels(shape.pad, editMax.pad),
+  frame: inPixels(shape.frame, editMax.frame),
+  v: z
+    .string()
+    .regex(/^[\w-]{1,32}$/)
+    .optional()
+    .describe(
+      "The version, as `url` and `variants` have it: with the present one a public image may be kept for a year.",
+    ),
+  signature: z.string().max(200).optional().describe("Stands in for credentials, as a signed URL has it."),
+});
 
 export type ContentQuery = z.output<typeof ContentQuery>;
