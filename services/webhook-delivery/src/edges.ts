@@ -1,12 +1,12 @@
 import { type Edges, joinEdges, ownRows } from "@signalbox/service";
 import type { DeliveryService } from "./context/delivery-service.ts";
-import { deliveryApi } from "./deliveries/deliveries.ts";
+import { deliveryApi } from "./deliveries/delivery-api.ts";
 import { endpointApi } from "./endpoints/endpoint-api.ts";
 import { findEndpoints } from "./endpoints/endpoint-store.ts";
 import { signingKeyApi } from "./endpoints/signing-keys.ts";
 import { eventTypeApi } from "./event-types/event-types.ts";
 import { endpointTestApi } from "./publishing/endpoint-test.ts";
-import { eventApi } from "./publishing/events.ts";
+import { eventApi } from "./publishing/event-api.ts";
 import { consumerApi } from "./pull/consumer-api.ts";
 import { pullApi } from "./pull/pull-api.ts";
 import { replayApi } from "./replays/replays.ts";
