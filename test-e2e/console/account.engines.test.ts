@@ -388,7 +388,9 @@ test("the last administrator cannot go; others can disable, reclaim or delete th
   const last = hers.getByRole("button", { name: "Delete the account" });
   await typed.fill("somebody else");
   assert.equal(await last.isDisabled(), true);
-  await typed.fill(/^Type (.*) to go on$/.exec(String(await hers.locator("label").textContent()))?.[1] ?? "");
+  await typed.fill(
+    /^Type (.*) to go on$/.exec(String(await hers.getByRole("alertdialog").locator("label").textContent()))?.[1] ?? "",
+  );
   await last.click();
   await hers.getByText("The account is deleted. An administrator can undo that for a time.").waitFor();
 });

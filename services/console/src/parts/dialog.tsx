@@ -1,5 +1,6 @@
 import { type ReactNode, useId, useLayoutEffect, useRef, useState } from "react";
 import { createPortal } from "react-dom";
+import { dropDraftsHere } from "../session/drafts.ts";
 import { Failure } from "./answer.tsx";
 import { Button } from "./button.tsx";
 import styles from "./parts.module.css";
@@ -73,6 +74,7 @@ export function Action({ label, what, name, title, run, confirm, kind, onDone, d
   const [isAsking, setAsking] = useState(false);
   const change = useChange(run, () => {
     setAsking(false);
+    if (kind === "danger" && onDone) dropDraftsHere();
     onDone?.();
   });
   const press = () => (confirm === undefined ? change.mutate() : setAsking(true));

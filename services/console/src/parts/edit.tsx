@@ -54,8 +54,11 @@ export function useEdit<Data, Input extends object>(options: EditOptions<Data, I
   const typed = useRef(input);
   typed.current = input;
   const [contest, setContest] = useState<Contest<Data, Input> | null>(null);
+  /** Keeps what differs from what is saved: a form with nothing to save may be left. */
+  const keep = (next: Draft<Data, Input>) =>
+    differencesOf(next.input, inputOf(next.on.data)).length > 0 || initial ? kept.keep(next) : kept.drop();
   const become = (next: Draft<Data, Input> | null) => {
-    if (next) kept.keep(next);
+    if (next) keep(next);
     else kept.drop();
     setContest(null);
     saving.reset();
@@ -76,7 +79,7 @@ export function useEdit<Data, Input extends object>(options: EditOptions<Data, I
   );
   return {
     input,
-    set: (changed) => kept.keep({ input: { ...input, ...changed }, on }),
+    set: (changed) => keep({ input: { ...input, ...changed }, on }),
     isChanged: draft !== null && differencesOf(input, inputOf(on.data)).length > 0,
     drop: () => become(null),
     submit: submits(() => saving.mutate({ input, on })),

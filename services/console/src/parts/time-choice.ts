@@ -1,4 +1,5 @@
 import { useSyncExternalStore } from "react";
+import { lastingStorage } from "../session/browser-storage.ts";
 
 /** The zone and the clock in which a person reads times. */
 export interface TimeChoice {
@@ -12,7 +13,7 @@ const place = "signalbox console times";
 const isTwelve = new Intl.DateTimeFormat(undefined, { hour: "numeric" }).resolvedOptions().hour12 ?? false;
 const initial: TimeChoice = { zone: "local", clock: isTwelve ? "12" : "24" };
 
-let choice: TimeChoice = { ...initial, ...JSON.parse(localStorage.getItem(place) ?? "{}") };
+let choice: TimeChoice = { ...initial, ...JSON.parse(lastingStorage.get(place) ?? "{}") };
 const listeners = new Set<() => void>();
 
 /** Reads how the person reads times. */
@@ -21,7 +22,7 @@ const readTimeChoice = (): TimeChoice => choice;
 /** Keeps how the person reads times, for every tab to come. */
 export function chooseTimes(changed: Partial<TimeChoice>): void {
   choice = { ...choice, ...changed };
-  localStorage.setItem(place, JSON.stringify(choice));
+  lastingStorage.set(place, JSON.stringify(choice));
   for (const listener of listeners) listener();
 }
 

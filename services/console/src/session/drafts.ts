@@ -1,4 +1,5 @@
 import { useEffect, useState } from "react";
+import { tabStorage } from "./browser-storage.ts";
 
 /** Begins the entries of the session storage that keep what was typed, for this tab alone and without secrets. */
 const place = "signalbox draft ";
@@ -8,10 +9,17 @@ const unsent = new Set<string>();
 
 export const hasUnsent = (): boolean => unsent.size > 0;
 
+/** Forgets what was typed on this page: its thing is gone. */
+export function dropDraftsHere(): void {
+  const here = `${place}${location.pathname} `;
+  for (const key of unsent) if (key.startsWith(here)) unsent.delete(key);
+  for (const key of tabStorage.keys()) if (key.startsWith(here)) tabStorage.remove(key);
+}
+
 /** Forgets everything that was typed: the next person sees nothing of it. */
 export function clearDrafts(): void {
   unsent.clear();
-  for (const key of Object.keys(sessionStorage)) if (key.startsWith(place)) sessionStorage.removeItem(key);
+  for (const key of tabStorage.keys()) if (key.startsWith(place)) tabStorage.remove(key);
 }
 
 /** The typed values of a form; null while nobody has typed. */
@@ -26,19 +34,19 @@ interface KeptDraft<Draft> {
 /** Keeps what is typed into a form of this page until it is sent or dropped, also while the person is elsewhere. */
 export function useDraft<Draft>(name: string, withoutSecrets: (draft: Draft) => Draft): KeptDraft<Draft> {
   const [key] = useState(`${place}${location.pathname} ${name}`);
-  const [draft, setDraft] = useState<Draft | null>(() => JSON.parse(sessionStorage.getItem(key) ?? "null"));
+  const [draft, setDraft] = useState<Draft | null>(() => JSON.parse(tabStorage.get(key) ?? "null"));
   useEffect(() => {
-    if (draft !== null && sessionStorage.getItem(key) !== null) unsent.add(key);
+    if (draft !== null && tabStorage.get(key) !== null) unsent.add(key);
     return () => void unsent.delete(key);
   }, [draft, key]);
   const settle = () => {
     unsent.delete(key);
-    sessionStorage.removeItem(key);
+    tabStorage.remove(key);
   };
   return {
     draft,
     keep(next) {
-      sessionStorage.setItem(key, JSON.stringify(withoutSecrets(next)));
+      tabStorage.set(key, JSON.stringify(withoutSecrets(next)));
       setDraft(next);
     },
     settle,

@@ -1,3 +1,4 @@
+import { tabStorage } from "./browser-storage.ts";
 import {
   completeSignIn,
   findIssuer,
@@ -78,9 +79,9 @@ function passAnswer(): void {
 }
 
 async function answered(): Promise<Tokens | null> {
-  const started: StartedSignIn | null = JSON.parse(sessionStorage.getItem(place) ?? "null");
+  const started: StartedSignIn | null = JSON.parse(tabStorage.get(place) ?? "null");
   const answer = new URLSearchParams(location.search);
-  sessionStorage.removeItem(place);
+  tabStorage.remove(place);
   history.replaceState(null, "", started?.returnTo ?? consoleUrl.href);
   return issuer && completeSignIn(issuer, answer, started);
 }
@@ -89,7 +90,7 @@ async function answered(): Promise<Tokens | null> {
 export async function leaveForSignIn(prompt?: "login"): Promise<void> {
   if (!issuer) return;
   const { url, started } = await startSignIn(issuer, prompt ? { prompt } : {});
-  sessionStorage.setItem(place, JSON.stringify(started));
+  tabStorage.set(place, JSON.stringify(started));
   location.assign(url);
 }
 
