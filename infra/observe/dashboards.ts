@@ -10,7 +10,7 @@ export interface Dashboard {
 
 interface Panel {
   readonly title: string;
-  /** What it shows, and links to the runbooks of its alerts. */
+  /** Its meaning, and links to the runbooks of its alerts. */
   readonly description?: string;
   /** None in the head of a row. */
   readonly targets?: readonly { readonly expr: string }[];

@@ -48,7 +48,7 @@ test("Escape of the question about two versions returns to what was typed", asyn
   await other.close();
 });
 
-test("leaving a form asks, and the form has what was typed again afterwards", async () => {
+test("a form that is left after its question has what was typed when the person comes back", async () => {
   const { page } = ada;
   await page.getByRole("link", { name: "Deliveries", exact: true }).click();
   const question = page.getByRole("alertdialog", { name: "Leave without saving?" });

@@ -177,16 +177,17 @@ function operationOf(route: Route): ZodOpenApiOperationObject {
 function describedParameters<Query extends z.ZodType>(query: Query): Query {
   if (!(query instanceof z.ZodObject)) return query;
   const members = Object.entries<z.ZodType>(query.shape).map(([name, schema]) => {
-    const description = schema.description ?? descriptionIn(schema);
+    const description = descriptionIn(schema);
     return [name, description === undefined ? schema : schema.describe(description)];
   });
   return z.object(Object.fromEntries(members)) as unknown as Query;
 }
 
 function descriptionIn(schema: z.ZodType): string | undefined {
-  if (schema instanceof z.ZodPipe) return schema.description ?? descriptionIn(schema.in as z.ZodType);
+  if (schema.description !== undefined) return schema.description;
+  if (schema instanceof z.ZodPipe) return descriptionIn(schema.in as z.ZodType);
   const isWrapped = schema instanceof z.ZodOptional || schema instanceof z.ZodDefault;
-  return schema.description ?? (isWrapped ? descriptionIn(schema.unwrap() as z.ZodType) : undefined);
+  return isWrapped ? descriptionIn(schema.unwrap() as z.ZodType) : undefined;
 }
 
 function securityOf(auth: RouteAuth) {

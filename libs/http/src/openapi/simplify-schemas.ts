@@ -34,10 +34,12 @@ function hoistDescription(schema: Schema): void {
  */
 function leaveOutWhatDoesNotCompile(schema: Schema): void {
   const { format, pattern, allOf, default: preset, enum: values } = schema;
-  const patterns = Array.isArray(allOf) ? allOf.map((one: Schema) => one.pattern) : [pattern];
+  // Several patterns of one text stand in `allOf`; any other `allOf` stays.
+  const several = Array.isArray(allOf) && allOf.every((one: Schema) => "pattern" in one) ? (allOf as Schema[]) : null;
+  const patterns = several?.map((one) => one.pattern) ?? [pattern];
   const [known, ...more] = patterns.filter((one) => typeof one === "string" && !one.includes("\\p{"));
-  if (more.length === 0 && patterns.length > 0) {
-    delete schema.allOf;
+  if (more.length === 0) {
+    if (several) delete schema.allOf;
     delete schema.pattern;
     if (known !== undefined && format !== "date-time") schema.pattern = known;
   }

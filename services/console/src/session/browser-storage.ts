@@ -1,7 +1,7 @@
 /** The texts of a storage of the browser. A frame of another site may not use it, and it may be full. */
 class BrowserStorage {
   readonly #open: () => Storage;
-  /** What the browser does not keep lives as long as the page. */
+  /** Texts that the browser did not take; they live as long as the page. */
   readonly #ofPage = new Map<string, string>();
 
   constructor(open: () => Storage) {

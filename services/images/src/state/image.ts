@@ -4,7 +4,7 @@ import { strongEtag } from "@signalbox/http";
 import { contentVersion, type FocalPoint, type ImageFacts, inputFormatOf, namedBoxes } from "@signalbox/imaging";
 import { type ImageChanges, ImagePatch, type NewImageFields } from "./image-fields.ts";
 
-/** What is known of a stored file besides its facts. */
+/** Name, digest, size and preview of a stored file, beside the facts of its pixels. */
 interface StoredFile {
   readonly filename: string;
   readonly sha256: string;
@@ -104,7 +104,7 @@ export function factsOf(image: Image): ImageFacts {
   return { format, mimeType, width, height, frames, hasAlpha, isProgressive };
 }
 
-/** How the URLs of variants are signed, if they are. */
+/** The signer of the URLs of variants; without one they stay as they are. */
 type Signing = [signUrl?: ((url: string) => string) | undefined];
 
 /** Builds the owner's view of the record. `baseUrl` has no slash at its end. */
