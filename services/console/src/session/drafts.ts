@@ -10,16 +10,14 @@ const unsent = new Set<string>();
 export const hasUnsent = (): boolean => unsent.size > 0;
 
 /** Forgets what was typed on this page: its thing is gone. */
-export function dropDraftsHere(): void {
-  const here = `${place}${location.pathname} `;
-  for (const key of unsent) if (key.startsWith(here)) unsent.delete(key);
-  for (const key of tabStorage.keys()) if (key.startsWith(here)) tabStorage.remove(key);
-}
+export const dropDraftsHere = (): void => forget(`${place}${location.pathname} `);
 
 /** Forgets everything that was typed: the next person sees nothing of it. */
-export function clearDrafts(): void {
-  unsent.clear();
-  for (const key of tabStorage.keys()) if (key.startsWith(place)) tabStorage.remove(key);
+export const clearDrafts = (): void => forget(place);
+
+function forget(beginning: string): void {
+  for (const key of unsent) if (key.startsWith(beginning)) unsent.delete(key);
+  for (const key of tabStorage.keys()) if (key.startsWith(beginning)) tabStorage.remove(key);
 }
 
 /** The typed values of a form; null while nobody has typed. */
