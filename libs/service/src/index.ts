@@ -37,7 +37,7 @@ export { openOverrides } from "./overrides/open-overrides.ts";
 export { createOverrideCopy } from "./overrides/override-copy.ts";
 export type { SharedParts } from "./shared-parts.ts";
 export { type FreshEntry, freshBatch } from "./statistics/fresh-figures.ts";
-export { createFigureCounter, keepStatistics } from "./statistics/keep-statistics.ts";
+export { CountedStatistics, keepStatistics } from "./statistics/keep-statistics.ts";
 export { createStatistics, type Statistics } from "./statistics/statistics.ts";
 export { defineStatistics } from "./statistics/statistics-kind.ts";
 export {

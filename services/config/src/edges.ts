@@ -1,5 +1,6 @@
 import { type Edges, joinEdges } from "@signalbox/service";
 import type { ConfigService } from "./context/config-service.ts";
+import { flagStatisticsApi } from "./flags/flag-statistics.ts";
 import { flagFields } from "./flags/flags.ts";
 import { ofrepRoutes } from "./ofrep/ofrep-routes.ts";
 import { propertyFields } from "./overrides/property-fields.ts";
@@ -19,4 +20,5 @@ export const serviceEdges = (service: ConfigService): Edges =>
     { resolvers: propertyFields(service) },
     { resolvers: proposalFields(service) },
     { resolvers: flagFields(service) },
+    flagStatisticsApi(service),
   ]);

@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { draft } from "@signalbox/contracts";
 import type { ServiceContext, ServiceParts } from "@signalbox/runtime";
-import { openPrincipals, openService, startCanary } from "@signalbox/service";
+import { CountedStatistics, openPrincipals, openService, startCanary } from "@signalbox/service";
 import { accountEvents } from "./consumers.ts";
 import type { ConfigService } from "./context/config-service.ts";
 import { serviceEdges } from "./edges.ts";
@@ -42,9 +42,7 @@ export async function createService(context: ServiceContext<Properties>): Promis
       perCredential: configuration.get("config.streams.max-per-credential"),
     },
   });
-  configuration.onChange("capabilities.configStream", (isOn) => {
-    if (!isOn) stream.end("switched_off");
-  });
+  configuration.onChange("capabilities.configStream", (isOn) => isOn || stream.end("switched_off"));
 
   const service: ConfigService = {
     configuration,
@@ -55,6 +53,7 @@ export async function createService(context: ServiceContext<Properties>): Promis
     outbox,
     pageLimits,
     flags,
+    flagStatistics: new CountedStatistics(pool, clock),
     configurationAgeMs,
     startedAt: clock.now(),
     leaving: runner.leaving,

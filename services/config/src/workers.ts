@@ -1,6 +1,7 @@
 import { seconds } from "@signalbox/core";
 import { type EventLog, restoreWhenReplaced, stateRepetitionMs } from "@signalbox/events";
 import type { Runner } from "@signalbox/runtime";
+import { keepStatistics } from "@signalbox/service";
 import { inTransaction } from "@signalbox/storage";
 import type { ConfigService } from "./context/config-service.ts";
 import { flagRevisions } from "./flags/flag-store.ts";
@@ -11,7 +12,8 @@ import { expireDueOverrides } from "./overrides/undo-changes.ts";
 
 /** Starts what repeats: the newest changes on the state topic, and the end of expired overrides. */
 export function startWorkers(service: ConfigService, runner: Runner, eventLog: EventLog): void {
-  const { pool, clock, outbox } = service;
+  const { pool, clock, outbox, flagStatistics } = service;
+  keepStatistics({ runner, pool, clock }, { step: flagStatistics.stored.step, save: flagStatistics.save });
   // Repairs a log that lost its newest records, or received a late one behind them. Known revisions have no effect.
   const repeatAll = (ageMs: number) =>
     inTransaction(pool, async (tx) => {

@@ -76,6 +76,13 @@ test("the history of a flag has each former version with its author and reason, 
   assert.equal((await historyOf("past", {}, reader)).refusal, "FORBIDDEN");
 });
 
+test("a key is kept as other flag services write it", async () => {
+  for (const key of ["newCheckout", "My-Flag", "2fa.enabled", "legacy_flag"]) {
+    assert.deepEqual((await set({ key })).errors, [], key);
+    assert.equal((await find(key)).key, key);
+  }
+});
+
 test("a flag is stored as written, has its event, and shares its revisions with the properties", async () => {
   const rules = [
     {
@@ -201,7 +208,8 @@ test("loops, unknown variants and wrong values are refused with their location, 
       },
       "variants[0].value",
     ],
-    [{ key: "Upper" }, "key"],
+    [{ key: "with space" }, "key"],
+    [{ key: "-leading" }, "key"],
     [{ owner: "" }, "owner"],
     [{ expires: "soon" }, "expires"],
     [

@@ -203,6 +203,29 @@ test("the validator is that of flags and account: equal for equal questions, new
   assert.equal(changed.body.flags.find(({ key }: { key: string }) => key === "integer").value, 7);
 });
 
+test("the evaluations of a flag are counted by variant, alone or among all", async () => {
+  const variants = [
+    { name: "on", value: true },
+    { name: "off", value: false },
+  ];
+  const rules = [{ accounts: [ada.accountId], variant: "on" }];
+  await set("countedFlag", { type: "boolean", variants, rules });
+  await eventually(async () => (await single("countedFlag", eve)).status === 200);
+  await single("countedFlag");
+  await bulk(ada);
+  assert.deepEqual(await eventually(async () => (await totals()).length === 2 && totals()), [2, 1]);
+});
+
+/** The evaluations of `countedFlag`, those of the variant `on` first. */
+async function totals(): Promise<number[]> {
+  const { body } = await config.send(operator, "/api/v1/config/flags/countedFlag/statistics?group_by=variant");
+  const query = "{ flags { key statistics(groupBy: \"variant\") { totals { variant evaluations } } } }";
+  const { data } = await config.graphql(operator, query);
+  const { statistics } = data.flags.find(({ key }: { key: string }) => key === "countedFlag");
+  assert.deepEqual(statistics.totals, body.totals);
+  return body.totals.map((total: { evaluations: number }) => total.evaluations);
+}
+
 test("a rate-limited caller gets the time to return, like on every other route", async () => {
   const limits = { "http.rate-limit.credential.requests": 5, "http.rate-limit.credential.burst": 5 };
   const own = await startConfig(limits);

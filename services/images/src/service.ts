@@ -65,8 +65,8 @@ export async function createService(context: Context): Promise<ServiceParts> {
   const service = await fillContext(context, opened, sealer);
   const { imagePool, imageStore, imageStatistics } = service;
 
-  const { step } = imageStatistics.figures;
-  keepStatistics({ runner, pool, clock }, { step, save: () => imageStatistics.save() });
+  const { step } = imageStatistics.stored;
+  keepStatistics({ runner, pool, clock }, { step, save: imageStatistics.save });
   consume("facts", imageConsumers(service));
   startWorkers(runner, service);
   const baseUrl = configuration.get("http.base-url");

@@ -23,7 +23,7 @@ export async function startWorkers(service: IngestService, runner: Runner): Prom
   runner.every("spells of rejections", seconds(10), () => findRejectionSpells(service));
   runner.every("reconciliation", seconds(0.5), () => reconcileStep(service));
   const { stored } = sourceStatistics;
-  keepStatistics({ runner, pool, clock }, { step: stored.step, save: () => sourceStatistics.save() });
+  keepStatistics({ runner, pool, clock }, { step: stored.step, save: sourceStatistics.save });
 }
 
 /** Keeps the day tables of received webhooks, and deletes expired keys. */

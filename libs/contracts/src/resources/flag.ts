@@ -6,10 +6,11 @@ import { jsonValue, timeInput } from "./fields.ts";
 const flagStates = ["enabled", "disabled", "preview", "deprecated"] as const;
 const flagTypes = ["boolean", "string", "integer", "float", "object"] as const;
 
+/** Keys as other flag services have them: `newCheckout`, `My-Flag`, `checkout.new`. */
 const flagKey = z
   .string()
   .max(100)
-  .regex(/^[a-z][a-z0-9]*(?:[._-][a-z0-9]+)*$/, "A key has lower-case words, joined by . _ or -.");
+  .regex(/^[A-Za-z0-9][\w.-]*$/, "A key begins with a letter or digit, followed by letters, digits and . _ -");
 const variantName = z
   .string()
   .max(60)

@@ -1,9 +1,9 @@
 import { fileURLToPath } from "node:url";
 import { type Clock, seconds } from "@signalbox/core";
 import type { Runner } from "@signalbox/runtime";
-import { dayMs, type LibraryMigrations, type Pool, sql, startRetention } from "@signalbox/storage";
+import { dayMs, type LibraryMigrations, type Pool, type Statement, sql, startRetention } from "@signalbox/storage";
 import { type FreshEntry, freshBatch } from "./fresh-figures.ts";
-import { type Statistics, statisticsMs } from "./statistics.ts";
+import { createStatistics, type Statistics, statisticsMs } from "./statistics.ts";
 
 /** The tables of statistics, in the schema `signalbox`, for `migrate({ libraryMigrations })`. */
 export const statisticsMigrations: LibraryMigrations = {
@@ -45,34 +45,38 @@ const unsavedMax = 10_000;
 const insert = sql("statistics.insert-fresh", "insert into signalbox.fresh_statistics (batch) values ($1)");
 
 /**
- * Creates a counter in memory, for what has no statement of its own to be counted in. An instance that is killed loses
- * what it has not saved yet.
+ * Statistics of what has no statement of its own to be counted in: counts stay in memory until they are saved. An
+ * instance that is killed loses those since the last save.
  */
-export function createFigureCounter(pool: Pool) {
-  let unsaved = new Map<string, FreshEntry>();
+export class CountedStatistics {
+  readonly stored: Statistics;
+  readonly #pool: Pool;
+  #unsaved = new Map<string, FreshEntry>();
 
-  function count({ counts, ...entry }: FreshEntry): void {
-    const minute = Math.floor(entry.atMs / 60_000);
-    const key = JSON.stringify([entry.accountId, entry.subjectId, minute, entry.labels]);
-    const known = unsaved.get(key);
-    if (known === undefined && unsaved.size >= unsavedMax) return;
-    unsaved.set(key, { ...entry, counts: counts.map((one, place) => one + (known?.counts[place] ?? 0)) });
+  /** `livingSubjects` as of `createStatistics`. */
+  constructor(pool: Pool, clock: Clock, livingSubjects?: Statement) {
+    this.stored = createStatistics({ pool, clock, livingSubjects });
+    this.#pool = pool;
   }
 
-  return {
-    count,
+  count({ counts, ...entry }: FreshEntry): void {
+    const minute = Math.floor(entry.atMs / 60_000);
+    const key = `${entry.accountId} ${entry.subjectId} ${minute} ${entry.labels.join("\0")}`;
+    const known = this.#unsaved.get(key);
+    if (known === undefined && this.#unsaved.size >= unsavedMax) return;
+    this.#unsaved.set(key, { ...entry, counts: counts.map((one, place) => one + (known?.counts[place] ?? 0)) });
+  }
 
-    /** Saves the counts, and keeps them for the next time when that fails. */
-    async save(): Promise<void> {
-      const entries = [...unsaved.values()];
-      if (entries.length === 0) return;
-      unsaved = new Map();
-      try {
-        await pool.query(insert, [freshBatch(entries)]);
-      } catch (error) {
-        entries.forEach(count);
-        throw error;
-      }
-    },
+  /** Saves the counts, and keeps them for the next time when that fails. */
+  readonly save = async (): Promise<void> => {
+    const entries = [...this.#unsaved.values()];
+    if (entries.length === 0) return;
+    this.#unsaved = new Map();
+    try {
+      await this.#pool.query(insert, [freshBatch(entries)]);
+    } catch (error) {
+      for (const entry of entries) this.count(entry);
+      throw error;
+    }
   };
 }

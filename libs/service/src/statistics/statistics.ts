@@ -18,7 +18,7 @@ interface Dependencies {
    * Selects the `id` of those of the subjects `$1` that still exist. The figures of the others count for their accounts
    * alone. Absent where accounts are the only subjects.
    */
-  readonly livingSubjects?: Statement;
+  readonly livingSubjects?: Statement | undefined;
 }
 
 /** Lengths of the periods that have rows, in minutes: each kind of row is rolled up to the next. */

@@ -3,7 +3,7 @@ import type { Clock } from "@signalbox/core";
 import type { Outbox } from "@signalbox/events";
 import type { PageLimits } from "@signalbox/http";
 import type { Configuration, Logger, Metrics } from "@signalbox/runtime";
-import type { Flags } from "@signalbox/service";
+import type { CountedStatistics, Flags } from "@signalbox/service";
 import type { Pool } from "@signalbox/storage";
 import type { AppliedReports } from "../state/applied-reports.ts";
 import type { PropertyCatalogue } from "../state/property-catalogue.ts";
@@ -21,6 +21,8 @@ export interface ConfigService {
   readonly pageLimits: PageLimits;
   /** Evaluates flags, and holds the newest changes of the state topic. */
   readonly flags: Flags;
+  /** Evaluations by flag and variant. */
+  readonly flagStatistics: CountedStatistics;
   /** Returns the milliseconds since the active overrides were last known to be the newest. */
   readonly configurationAgeMs: () => number;
   readonly startedAt: Date;

@@ -2,23 +2,13 @@ import type { FlagDefinition } from "@signalbox/contracts";
 import { numberAt } from "@signalbox/http";
 import { type ListRange, type Queryable, sql, type Tx, table } from "@signalbox/storage";
 import { columns } from "../generated/columns.ts";
+import type { FlagRevision, Flag as FlagRow } from "../generated/prisma/client.ts";
 import { revisionHistory } from "../overrides/revision-history.ts";
 
-export interface Flag {
-  readonly key: string;
-  readonly definition: FlagDefinition;
-  readonly revision: bigint;
-  readonly actor: string;
-  readonly reason: string | null;
-  readonly changedAt: Date;
-}
+export type Flag = Readonly<Omit<FlagRow, "definition">> & { readonly definition: FlagDefinition };
 
 /** One change of a flag; a definition of null means that it was archived. */
-export interface FlagChange extends Omit<Flag, "definition"> {
-  readonly definition: FlagDefinition | null;
-  readonly credential: string | null;
-  readonly requestId: string | null;
-}
+export type FlagChange = Readonly<Omit<FlagRevision, "definition">> & { readonly definition: FlagDefinition | null };
 
 const flags = table("flags", columns.flags);
 const revisions = table("flag_revisions", columns.flag_revisions);

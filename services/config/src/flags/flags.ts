@@ -9,6 +9,7 @@ import type { ConfigService } from "../context/config-service.ts";
 import { flagResultOf, succeeded } from "../overrides/change-results.ts";
 import { lockRevisions, nextRevision } from "../overrides/override-store.ts";
 import { dryRun, operators, requiredReason, revisionOf, waitForMs } from "../overrides/property-fields.ts";
+import { subjectOf } from "./flag-statistics.ts";
 import { type Flag, type FlagChange, listFlagHistory, listFlags, saveFlag } from "./flag-store.ts";
 
 /** A flag as its author writes it; without a salt the previous one is kept. */
@@ -197,4 +198,10 @@ function viewPastFlag({ definition, ...change }: FlagChange) {
   return { ...change, revision: String(change.revision), flag };
 }
 
-const viewFlag = ({ definition, ...change }: Flag) => ({ ...change, ...definition, revision: String(change.revision) });
+/** The id names the flag among the subjects of statistics. */
+const viewFlag = ({ definition, ...change }: Flag) => ({
+  ...change,
+  ...definition,
+  id: subjectOf(change.key),
+  revision: String(change.revision),
+});

@@ -17,6 +17,7 @@ import {
 import { type FlagContext, type FlagEvaluation, type Flags, flagContextOf } from "@signalbox/service";
 import { z } from "zod";
 import type { ConfigService } from "../context/config-service.ts";
+import { countEvaluation } from "../flags/flag-statistics.ts";
 
 /** Larger than the limit of a context, so that a too large one gets a specific error. */
 const bodyBytesMax = 64 * KiB;
@@ -106,9 +107,10 @@ export function ofrepRoutes(service: ConfigService): Routes {
     handle: ({ principal, params: { key }, body: given }) =>
       evaluateFor(given, principal, { key }, (context) => {
         const evaluation = set.evaluate(key, context, clock.nowMs());
-        return evaluation.variant === null || !isSeen(principal, key)
-          ? failed(404, "FLAG_NOT_FOUND", "There is no such flag.", { key })
-          : ok(viewOf(evaluation));
+        if (evaluation.variant === null || !isSeen(principal, key))
+          return failed(404, "FLAG_NOT_FOUND", "There is no such flag.", { key });
+        countEvaluation(service, key, evaluation.variant);
+        return ok(viewOf(evaluation));
       }),
   });
 
@@ -132,6 +134,7 @@ export function ofrepRoutes(service: ConfigService): Routes {
         const all = set
           .evaluateAll(context, clock.nowMs())
           .filter(({ key, variant }) => variant !== null && isSeen(principal, key));
+        for (const { key, variant } of all) if (variant !== null) countEvaluation(service, key, variant);
         // The stream of changes does not admit client keys.
         const announced = isClientKey(principal) ? {} : streams(service);
         return ok({ flags: all.map(viewOf), ...announced }, { etag, cache, headers: varying });

@@ -5,6 +5,7 @@ import { operatingAuth, operatingBase, operatorOf } from "@signalbox/service";
 import { sql } from "@signalbox/storage";
 import { z } from "zod";
 import type { ConfigService } from "../context/config-service.ts";
+import type { Backup } from "../generated/prisma/client.ts";
 import type { LiveInstance } from "../state/applied-reports.ts";
 
 /**
@@ -53,15 +54,6 @@ function viewWorkers({ report, lastSeenSeconds }: LiveInstance): z.output<typeof
   return workers.map(({ name: worker, ...reported }) => ({ ...of, worker, ...reported }));
 }
 
-interface Row {
-  readonly name: string;
-  readonly takenAt: Date;
-  readonly release: string;
-  readonly bytes: bigint;
-  readonly verifiedAt: Date | null;
-  readonly restoredAt: Date | null;
-}
-
 const shownMax = 50;
 
 const list = sql(
@@ -79,7 +71,7 @@ const newestVerified = sql(
  * as long as none has ever been noted.
  */
 async function listBackups({ pool, clock }: ConfigService) {
-  const { rows } = await pool.query<Row>(list);
+  const { rows } = await pool.query<Backup>(list);
   return { items: rows.map((row) => viewBackup(row, clock)), is_watched: rows.length > 0 };
 }
 
@@ -95,7 +87,7 @@ export function watchBackups({ pool, clock, metrics }: ConfigService): void {
 const ageOf = (takenAt: Date, clock: Clock): number =>
   Math.max(0, Math.round((clock.nowMs() - takenAt.getTime()) / 1000));
 
-const viewBackup = ({ name, takenAt, release, bytes, verifiedAt, restoredAt }: Row, clock: Clock) => ({
+const viewBackup = ({ name, takenAt, release, bytes, verifiedAt, restoredAt }: Backup, clock: Clock) => ({
   name,
   taken_at: takenAt.toISOString(),
   age_seconds: ageOf(takenAt, clock),

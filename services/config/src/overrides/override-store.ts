@@ -1,35 +1,17 @@
 import { numberAt } from "@signalbox/http";
 import { type ListRange, type Queryable, sql, type Tx, table } from "@signalbox/storage";
 import { columns } from "../generated/columns.ts";
+import type { PropertyRevision as ChangeRow, PropertyOverride as OverrideRow } from "../generated/prisma/client.ts";
 import { revisionHistory } from "./revision-history.ts";
 
 /** An active override. Revisions count changes over all properties; the value is any JSON that the property accepts. */
-export interface Override {
-  readonly name: string;
-  readonly value: unknown;
-  readonly revision: bigint;
-  readonly actor: string;
-  readonly reason: string | null;
-  readonly changedAt: Date;
-  readonly expiresAt: Date | null;
-  /** The revision of the last permanent change, restored at the expiry; 0 when there was none. */
-  readonly restores: bigint | null;
-}
+export type Override = Readonly<Omit<OverrideRow, "value">> & { readonly value: unknown };
 
 /** One change: an override set, or (with `set` false and a value of null) removed. */
-export interface Change extends Override {
-  readonly set: boolean;
-  readonly credential: string | null;
-  readonly requestId: string | null;
-  /** Number of properties that the revision changes. */
-  readonly together: number;
-}
+export type Change = Readonly<Omit<ChangeRow, "value">> & { readonly value: unknown };
 
 /** A change in the history of its property, with the previous value. */
-export interface PastChange extends Change {
-  readonly wasSet: boolean;
-  readonly before: unknown;
-}
+export type PastChange = Change & { readonly wasSet: boolean; readonly before: unknown };
 
 const overrides = table("property_overrides", columns.property_overrides);
 const revisions = table("property_revisions", columns.property_revisions);

@@ -119,14 +119,18 @@ const refusal = (details: readonly ErrorDetail[]): AppError =>
 const temporaryMaxMs = hours(24 * 366);
 
 /** Returns the refusals of properties that need a second operator. */
-export const operatorRefusals = (service: ConfigService, { changes, fieldOf }: ChangeSet): ErrorDetail[] =>
-  changes.flatMap(({ name }, index) =>
-    needsAnother(service, name) ? [secondOperator(name, fieldOf(index, "name"))] : [],
-  );
+export const operatorRefusals = (
+  service: ConfigService,
+  { changes, fieldOf }: { readonly changes: readonly PlannedChange[]; readonly fieldOf: FieldOf },
+): ErrorDetail[] =>
+  changes.flatMap(({ name }, index) => {
+    const message = `${name} is changed by two operators: propose the change, and another operator approves it.`;
+    return needsAnother(service, name) ? [{ field: fieldOf(index, "name"), code: "not_allowed", message }] : [];
+  });
 
 /** @throws AppError `validation_error` for the same properties among changes that the server computed. */
 export function assertOneOperator(service: ConfigService, changes: readonly PlannedChange[], field: string): void {
-  const details = changes.flatMap(({ name }) => (needsAnother(service, name) ? [secondOperator(name, field)] : []));
+  const details = operatorRefusals(service, { changes, fieldOf: () => field });
   if (details.length > 0) throw refusal(details);
 }
 
@@ -147,9 +151,3 @@ function needsAnother({ configuration, catalogue }: ConfigService, name: string)
   const approval = configuration.get("config.approval");
   return approval === "all" || (approval === "guarded" && catalogue.isGuarded(name));
 }
-
-const secondOperator = (name: string, field: string): ErrorDetail => ({
-  field,
-  code: "not_allowed",
-  message: `${name} is changed by two operators: propose the change, and another operator approves it.`,
-});

@@ -9,25 +9,14 @@ import {
   table,
 } from "@signalbox/storage";
 import { columns } from "../generated/columns.ts";
+import type { ChangeProposal } from "../generated/prisma/client.ts";
 import type { WantedChange } from "./plan-changes.ts";
 
 /** A set of changes that waits for a second operator. */
-export interface Proposal {
-  readonly id: string;
+export type Proposal = Readonly<Omit<ChangeProposal, "changes" | "state">> & {
   readonly changes: readonly StoredChange[];
-  readonly reason: string | null;
-  readonly author: string;
-  readonly createdAt: Date;
-  /** Time at which the changes expire. */
-  readonly expiresAt: Date | null;
   readonly state: "open" | "approved" | "withdrawn";
-  readonly decidedBy: string | null;
-  readonly decidedAt: Date | null;
-  /** The reason of a withdrawal, which tells an author why another operator rejected the changes. */
-  readonly decisionReason: string | null;
-  /** The revision created by its approval. */
-  readonly revision: bigint | null;
-}
+};
 
 interface StoredChange extends Omit<WantedChange, "expectedRevision"> {
   readonly expectedRevision: string;

@@ -40,7 +40,7 @@ export class AppliedReports {
   }
 
   apply(report: AppliedReport, sentAt: Date): void {
-    const key = `${report.service}/${report.instance}`;
+    const key = keyOf(report);
     const known = this.#received.get(key);
     const before = known?.report.revision === report.revision ? known.appliedAt : sentAt.toISOString();
     const appliedAt = report.applied_at ?? before;
@@ -73,8 +73,7 @@ export class AppliedReports {
 
   /** Lists the live instances by their services and names. */
   inOrder(): LiveInstance[] {
-    const nameOf = ({ report }: LiveInstance) => `${report.service}/${report.instance}`;
-    return this.alive().sort((a, b) => nameOf(a).localeCompare(nameOf(b)));
+    return this.alive().sort((a, b) => keyOf(a.report).localeCompare(keyOf(b.report)));
   }
 
   /** Calls the listener after each report with new content; returns the function that stops it. */
@@ -97,6 +96,8 @@ export class AppliedReports {
     forget();
   }
 }
+
+const keyOf = ({ service, instance }: AppliedReport): string => `${service}/${instance}`;
 
 /** Returns the part of a report that listeners wait for: the beats of workers change with every report. */
 const contentOf = ({ workers: _, ...report }: AppliedReport): string => JSON.stringify(report);

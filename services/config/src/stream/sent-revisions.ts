@@ -12,8 +12,8 @@ export interface Known {
 /** One revision found on the topic. */
 export interface FoundRevision {
   readonly revision: number;
-  readonly names: string[];
-  readonly flags: string[];
+  readonly names: readonly string[];
+  readonly flags: readonly string[];
 }
 
 /** Largest gap that is waited for: a missing revision may never arrive (its record may be of another version). */
@@ -40,16 +40,9 @@ export class SentRevisions {
 
   /** Compares with the current content; returns the unsent revisions, oldest first. */
   take(known: Known): FoundRevision[] {
-    const found = new Map<number, FoundRevision>();
-    for (const [name, revision] of entriesOf(known)) {
-      if (revision <= (this.#names.get(name) ?? 0)) continue;
-      this.#names.set(name, revision);
-      const each = found.get(revision) ?? { revision, names: [], flags: [] };
-      found.set(revision, each);
-      if (name.startsWith(flagPrefix)) each.flags.push(name.slice(flagPrefix.length));
-      else each.names.push(name);
-    }
-    return [...found.values()].sort((a, b) => a.revision - b.revision);
+    const entries = [...entriesOf(known)].filter(([name, revision]) => revision > (this.#names.get(name) ?? 0));
+    for (const [name, revision] of entries) this.#names.set(name, revision);
+    return byRevision(entries);
   }
 
   /** Marks a revision as sent and returns the id for its events. */
@@ -67,9 +60,23 @@ export class SentRevisions {
 
 const flagPrefix = "flag:";
 
-function* entriesOf({ changes, flags }: Known): Generator<readonly [string, number]> {
+/** The name of a property, or of a flag behind its prefix, with the revision that changed it. */
+type Entry = readonly [name: string, revision: number];
+
+function* entriesOf({ changes, flags }: Known): Generator<Entry> {
   for (const [name, { revision }] of Object.entries(changes)) yield [name, revision];
   for (const { key, revision } of flags) yield [`${flagPrefix}${key}`, revision];
+}
+
+/** Groups changes by their revisions, oldest first. */
+function byRevision(entries: readonly Entry[]): FoundRevision[] {
+  const found = [...Map.groupBy(entries, ([, revision]) => revision)].sort(([a], [b]) => a - b);
+  return found.map(([revision, changed]) => {
+    const all = changed.map(([name]) => name);
+    const isFlag = (name: string) => name.startsWith(flagPrefix);
+    const flags = all.filter(isFlag).map((name) => name.slice(flagPrefix.length));
+    return { revision, names: all.filter((name) => !isFlag(name)), flags };
+  });
 }
 
 /** Longest absence after which a client still gets each missed revision. */
@@ -104,16 +111,11 @@ export async function* revisionsSince(
       page.length < pageSize ? upTo : Number(page.at(-1)?.revision) - 1,
     );
     const through = Math.min(upTo, ...whole);
-    const found = new Map<number, FoundRevision>();
-    const at = (revision: bigint) => {
-      const each = found.get(Number(revision)) ?? { revision: Number(revision), names: [], flags: [] };
-      found.set(each.revision, each);
-      return each;
-    };
-    for (const { revision, name } of properties) at(revision).names.push(name);
-    for (const { revision, key } of flags) at(revision).flags.push(key);
-    const revisions = [...found.values()].filter(({ revision }) => revision <= through);
-    yield* revisions.sort((a, b) => a.revision - b.revision);
+    const entries = [
+      ...properties.map(({ name, revision }) => [name, Number(revision)] as const),
+      ...flags.map(({ key, revision }) => [`${flagPrefix}${key}`, Number(revision)] as const),
+    ];
+    yield* byRevision(entries.filter(([, revision]) => revision <= through));
     if (through <= after) return;
     after = through;
   }

@@ -2,13 +2,11 @@ import { type Clock, minutes } from "@signalbox/core";
 import type { HttpResponse } from "@signalbox/http";
 import type { OutputFormat } from "@signalbox/imaging";
 import {
-  createFigureCounter,
-  createStatistics,
+  CountedStatistics,
   defineStatistics,
   type Edges,
   edgesOf,
   type FreshEntry,
-  type Statistics,
   statistics,
 } from "@signalbox/service";
 import { type Pool, sql, type Tx } from "@signalbox/storage";
@@ -63,25 +61,20 @@ const statements = {
  * The statistics of accounts' images. Renditions are counted by the statement that stores them. Answers write nothing,
  * are many, and are counted in memory.
  */
-export class ImageStatistics {
-  readonly figures: Statistics;
+export class ImageStatistics extends CountedStatistics {
   readonly #pool: Pool;
   readonly #clock: Clock;
-  readonly #count: (entry: FreshEntry) => void;
-  /** Saves what was counted in memory. */
-  readonly save: () => Promise<void>;
 
   constructor(pool: Pool, clock: Clock) {
+    super(pool, clock);
     this.#pool = pool;
     this.#clock = clock;
-    this.figures = createStatistics({ pool, clock });
-    ({ count: this.#count, save: this.save } = createFigureCounter(pool));
   }
 
   /** Counts an answer with content of an account, and returns the answer. */
   counted<A extends HttpResponse>(accountId: string, form: ServedForm, method: string | undefined, answer: A): A {
     const counts = countsOf(method, answer);
-    if (counts) this.#count({ accountId, subjectId: null, atMs: this.#clock.nowMs(), labels: [form], counts });
+    if (counts) this.count({ accountId, subjectId: null, atMs: this.#clock.nowMs(), labels: [form], counts });
     return answer;
   }
 
@@ -96,13 +89,13 @@ export class ImageStatistics {
     const { rows } = await this.#pool.query<{ id: string }>(statements.findPurged);
     if (rows.length === 0) return;
     const ids = rows.map(({ id }) => id);
-    for (const id of ids) while ((await this.figures.remove(id)) === "again");
+    for (const id of ids) while ((await this.stored.remove(id)) === "again");
     await this.#pool.query(statements.endPurged, [ids, settledBefore]);
   }
 }
 
 /** The statistics of an account's images, at both edges. */
-export function statisticsApi({ figures }: ImageStatistics, clock: Clock): Edges {
+export function statisticsApi({ stored }: ImageStatistics, clock: Clock): Edges {
   const declared = {
     imageStatistics: statistics({
       summary: "Read the statistics of images",
@@ -110,7 +103,7 @@ export function statisticsApi({ figures }: ImageStatistics, clock: Clock): Edges
         "Renditions and answers by time and format, over all images of the account, deleted ones included. What others were shown counts for the owner.",
       auth: { scopes: ["images:read"] },
       kind,
-      statistics: figures,
+      statistics: stored,
       clock,
       rest: { get: "/images/statistics" },
       graph: { field: "imageStatistics" },
