@@ -128,9 +128,7 @@ export async function openAppliedReports(context: Context, eventLog: EventLog): 
   });
   runner.defer("applied configuration reader", () => reader.close());
   health.live("applied configuration", () => reader.liveness());
-  void reader.caughtUp.then(
-    () => startup.done(),
-    () => {},
-  );
+  // Liveness reports a failure.
+  reader.caughtUp.then(() => startup.done()).catch(() => {});
   return reports;
 }
