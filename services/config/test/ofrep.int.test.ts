@@ -219,7 +219,7 @@ test("the evaluations of a flag are counted by variant, alone or among all", asy
 /** The evaluations of `countedFlag`, those of the variant `on` first. */
 async function totals(): Promise<number[]> {
   const { body } = await config.send(operator, "/api/v1/config/flags/countedFlag/statistics?group_by=variant");
-  const query = "{ flags { key statistics(groupBy: \"variant\") { totals { variant evaluations } } } }";
+  const query = '{ flags { key statistics(groupBy: "variant") { totals { variant evaluations } } } }';
   const { data } = await config.graphql(operator, query);
   const { statistics } = data.flags.find(({ key }: { key: string }) => key === "countedFlag");
   assert.deepEqual(statistics.totals, body.totals);

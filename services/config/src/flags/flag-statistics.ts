@@ -21,7 +21,6 @@ export function countEvaluation({ flagStatistics, clock }: ConfigService, key: s
 
 /** The statistics of one flag, for those who decide when its roll-out goes on or ends. */
 export function flagStatisticsApi({ pool, flagStatistics, clock }: ConfigService): Edges {
-  const find = async (key: string) => (await listFlags(pool)).some((flag) => flag.key === key);
   const declared = {
     flagStatistics: statistics({
       summary: "Read the statistics of a flag",
@@ -33,7 +32,10 @@ export function flagStatisticsApi({ pool, flagStatistics, clock }: ConfigService
       clock,
       of: {
         type: "Flag",
-        find: async ({ params: { key } }) => ((await find(key)) ? { id: subjectOf(key) } : null),
+        find: async ({ params }) =>
+          (await listFlags(pool))
+            .filter(({ key }) => key === params.key)
+            .map(({ key }) => ({ id: subjectOf(key) }))[0] ?? null,
         missing: "There is no such flag.",
       },
       rest: { get: "/api/v1/config/flags/:key/statistics" },

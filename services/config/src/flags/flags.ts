@@ -198,7 +198,6 @@ function viewPastFlag({ definition, ...change }: FlagChange) {
   return { ...change, revision: String(change.revision), flag };
 }
 
-/** The id names the flag among the subjects of statistics. */
 const viewFlag = ({ definition, ...change }: Flag) => ({
   ...change,
   ...definition,
