@@ -156,7 +156,7 @@ for (const [resource, patch] of Object.entries(patches)) {
         assert.equal(after.headers.get("etag"), expected.headers.get("etag"));
         if (once.status === 200) assert.deepEqual(twice.body, once.body);
       }),
-      { numRuns: 60 },
+      { numRuns: 25 },
     );
   });
 
@@ -172,7 +172,7 @@ for (const [resource, patch] of Object.entries(patches)) {
         assert.deepEqual([written.status, written.body], [200, read.body]);
         assert.equal(written.headers.get("etag"), read.headers.get("etag"));
       }),
-      { numRuns: 40 },
+      { numRuns: 20 },
     );
   });
 }
