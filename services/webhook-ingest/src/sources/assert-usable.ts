@@ -1,15 +1,11 @@
 import { AppError, snakeCase } from "@signalbox/core";
 import { leavesBodyOpen, type SchemeName, schemeOf } from "@signalbox/webhook-signatures";
 import type { IngestService } from "../context/ingest-service.ts";
+import type { SourceTerms } from "./source.ts";
 import { foreignSettings, type SourceSettings } from "./source-settings.ts";
 
 /** Refuses settings and a secret that the scheme cannot use. @throws AppError `validation_error` with each problem */
-export function assertUsable(
-  { outbound }: IngestService,
-  scheme: SchemeName,
-  settings: SourceSettings,
-  secret: string | undefined,
-): void {
+export function assertUsable({ outbound }: IngestService, { scheme, settings }: SourceTerms, secret?: string): void {
   assertSettingsFit(scheme, settings);
   if (secret === undefined) return;
   const { secretProblem: problemIn, keysAt } = schemeOf(scheme, settings);

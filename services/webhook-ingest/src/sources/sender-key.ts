@@ -1,28 +1,18 @@
-import type { readableSenders } from "@signalbox/contracts";
+import type { readableSenders, WebhookSourceResource } from "@signalbox/contracts";
 import type { SchemeName } from "@signalbox/webhook-signatures";
-import type { SourceSettings } from "./source-settings.ts";
+import type { Camel, SourceSettings } from "./source-settings.ts";
 
 export type SenderName = (typeof readableSenders)[number];
-
-export interface SenderPlace {
-  readonly sender: SenderName;
-  /** `owner/name`. */
-  readonly repository: string | null;
-  readonly organization: string | null;
-  readonly hookId: number | null;
-  /** Address of the sender's API, without a slash at its end. */
-  readonly apiUrl: string;
-}
 
 export type RefusedKeyReason = "unauthorized" | "forbidden" | "not_found";
 
 /** The read key of a sender, without its text. Times are RFC 3339, as they are stored. */
-export interface SenderKey extends SenderPlace {
-  readonly state: "unchecked" | "working" | "refused";
+export interface SenderKey extends Omit<Camel<NonNullable<WebhookSourceResource["sender_key"]>>, "reason"> {
   readonly reason: RefusedKeyReason | null;
-  readonly since: string;
-  readonly setAt: string;
 }
+
+/** The place of the sender's list; `apiUrl` has no slash at its end. */
+export type SenderPlace = Omit<SenderKey, "state" | "reason" | "since" | "setAt">;
 
 /** Senders that list what they sent. `place` names the webhook of a list: `hook`, or nothing where the key does. */
 export const readable: Readonly<Record<SenderName, { scheme: SchemeName; apiUrl: string; place: "hook" | "key" }>> = {

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import { type KnownPreset, presets } from "@signalbox/webhook-signatures";
-import type { Source } from "./source.ts";
+import type { Source, SourceTerms } from "./source.ts";
 import type { SourceSettings } from "./source-settings.ts";
 
 /** Finds a preset by its name; null for one that this version of the service does not know. */
@@ -10,16 +10,13 @@ const findPreset = (name: string | null): KnownPreset | null =>
 /** Returns the settings that a source has from its preset, and from nobody else. */
 export const presetSettingsOf = (preset: string | null): SourceSettings => findPreset(preset)?.settings ?? {};
 
-interface PresetRow {
-  readonly preset: string | null;
-  readonly presetVersion: string | null;
+interface PresetRow extends SourceTerms {
   /** The settings that this version of the preset gave. */
   readonly presetSettings: SourceSettings | null;
-  readonly settings: SourceSettings;
 }
 
 /** Returns the columns of the preset that a source follows, in the version that it has now. */
-export const presetColumns = ({ preset, presetVersion }: Pick<Source, "preset" | "presetVersion">) => ({
+export const presetColumns = ({ preset, presetVersion }: Source) => ({
   preset,
   presetVersion,
   presetSettings: preset === null ? null : presetSettingsOf(preset),

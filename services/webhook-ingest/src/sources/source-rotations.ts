@@ -16,14 +16,9 @@ import { saveSource, saveSourceAddresses } from "./source-store.ts";
 const max = 3;
 
 /** Gives a source its partner's next secret. @throws AppError `validation_error` for one that does not fit */
-async function rotateSourceSecret(
-  service: IngestService,
-  tx: Tx,
-  caller: Caller,
-  source: Source,
-  { secret, overlap_seconds: overlapSeconds }: z.output<typeof RotateSecretBody>,
-) {
-  assertUsable(service, source.scheme, source.settings, secret);
+async function rotateSourceSecret(service: IngestService, tx: Tx, caller: Caller, source: Source, next: NextSecret) {
+  const { secret, overlap_seconds: overlapSeconds } = next;
+  assertUsable(service, source, secret);
   const now = service.clock.now();
   const found = await findSourceWithSecrets(tx, service.sealer, source.id, now);
   const { current, former, verifyToken } = found?.secrets ?? { current: secret, former: [], verifyToken: null };
@@ -33,7 +28,7 @@ async function rotateSourceSecret(
   const secrets = [newSecret(now), ...rotation.older.map(({ secret: _, ...value }) => value)];
   const rotated = revised(source, { secrets, isSecretShort: isShort(source, secret) }, now);
   await saveSource(service, tx, rotated, { current: secret, former: rotation.older, verifyToken });
-  return announceRotation(service, tx, caller, rotated, "rotate_secret");
+  return announceRotation(service, tx, caller, rotated, "secret");
 }
 
 async function removePreviousSecrets(service: IngestService, tx: Tx, caller: Caller, source: Source): Promise<void> {
@@ -43,7 +38,7 @@ async function removePreviousSecrets(service: IngestService, tx: Tx, caller: Cal
   if (found === null) return;
   const changed = revised(source, { secrets: source.secrets.slice(0, 1) }, now);
   await saveSource(service, tx, changed, { ...found.secrets, former: [] });
-  await announceRotation(service, tx, caller, changed, "rotate_secret");
+  await announceRotation(service, tx, caller, changed, "secret");
 }
 
 async function rotateSourceAddress(service: IngestService, tx: Tx, caller: Caller, source: Source, overlapMs: number) {
@@ -53,27 +48,23 @@ async function rotateSourceAddress(service: IngestService, tx: Tx, caller: Calle
   const addresses = [newAddress(randomId("ing"), now), ...rotation.older];
   const rotated = revised(source, { addresses }, now);
   await saveSourceAddresses(tx, rotated);
-  return announceRotation(service, tx, caller, rotated, "rotate_url");
+  return announceRotation(service, tx, caller, rotated, "ingest_path");
 }
 
 async function removePreviousAddresses(service: IngestService, tx: Tx, caller: Caller, source: Source): Promise<void> {
   if (source.addresses.length === 1) return;
   const changed = revised(source, { addresses: source.addresses.slice(0, 1) }, service.clock.now());
   await saveSourceAddresses(tx, changed);
-  await announceRotation(service, tx, caller, changed, "rotate_url");
+  await announceRotation(service, tx, caller, changed, "ingest_path");
 }
 
-async function announceRotation(
-  { sourceCache, outbox }: IngestService,
-  tx: Tx,
-  caller: Caller,
-  source: Source,
-  action: "rotate_secret" | "rotate_url",
-) {
-  tx.afterCommit(() => sourceCache.forget(source.id));
-  const fields = [action === "rotate_secret" ? "secret" : "ingest_path"];
-  const change = { action: `webhook_source.${action}`, subject: source.id, fields } as const;
-  await outbox.append(tx, [sourceUpdated(source, fields), audited(caller, change)]);
+const rotations = { secret: "webhook_source.rotate_secret", ingest_path: "webhook_source.rotate_url" } as const;
+type Rotated = keyof typeof rotations;
+
+async function announceRotation(service: IngestService, tx: Tx, caller: Caller, source: Source, field: Rotated) {
+  tx.afterCommit(() => service.sourceCache.forget(source.id));
+  const entry = audited(caller, { action: rotations[field], subject: source.id, fields: [field] });
+  await service.outbox.append(tx, [sourceUpdated(source, [field]), entry]);
   return source;
 }
 
@@ -86,6 +77,8 @@ const RotateSecretBody = z
   })
   .meta({ id: "RotateWebhookSourceSecret" })
   .register(examples, { example: { secret: "the next secret of the shop", overlap_seconds: 3_600 } });
+
+type NextSecret = z.output<typeof RotateSecretBody>;
 
 const RotateUrlBody = z
   .strictObject({

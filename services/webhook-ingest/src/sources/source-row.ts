@@ -10,6 +10,7 @@ import {
 } from "@signalbox/storage";
 import { type SignatureScheme, schemeOf } from "@signalbox/webhook-signatures";
 import { columns } from "../generated/columns.ts";
+import type { Source as Row } from "../generated/prisma/client.ts";
 import { addressOf, formerEnds, isSourceId, type Source } from "./source.ts";
 import { withCorrections } from "./source-preset.ts";
 import type { SourceSettings } from "./source-settings.ts";
@@ -52,13 +53,8 @@ export interface SourceRow extends Omit<Source, "secrets" | "addresses"> {
   readonly formerAddressesEndAt: readonly Date[];
 }
 
-interface SealedSource extends SourceRow {
-  readonly sealedSecret: string;
-  /** JSON of the former secrets, sealed as one text; null without any. */
-  readonly sealedFormerSecrets: string | null;
-  readonly sealedVerifyToken: string | null;
-  readonly sealedSenderKey: string | null;
-}
+/** A row with the sealed columns, which no source shows. */
+type SealedSource = SourceRow & Omit<Row, keyof SourceRow>;
 
 export const sealedSecrets: readonly SealedColumn[] = [
   sealedColumn("sealed_secret", place),
@@ -122,15 +118,12 @@ export function addressColumns(source: Source) {
 }
 
 /** Returns the columns of the secrets of a source. The former ones are those given: ended ones explain a refusal. */
-export function secretColumns(
-  { id, secrets }: Source,
-  { current, former, verifyToken }: SourceSecrets,
-  sealer: Sealer,
-) {
-  const texts = JSON.stringify(former.map(({ secret }) => ({ secret })));
+export function secretColumns({ id, secrets }: Source, texts: SourceSecrets, sealer: Sealer) {
+  const { current, former, verifyToken } = texts;
+  const formerTexts = JSON.stringify(former.map(({ secret }) => ({ secret })));
   return {
     sealedSecret: sealer.seal(current, place(id)),
-    sealedFormerSecrets: former.length === 0 ? null : sealer.seal(texts, placeOfFormer(id)),
+    sealedFormerSecrets: former.length === 0 ? null : sealer.seal(formerTexts, placeOfFormer(id)),
     sealedVerifyToken: verifyToken === null ? null : sealer.seal(verifyToken, placeOfToken(id)),
     secretIds: idsOf([...secrets.slice(0, 1), ...former]),
     formerSecretsEndAt: formerEnds(former),

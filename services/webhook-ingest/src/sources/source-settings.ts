@@ -248,7 +248,8 @@ type SenderMembers = typeof senderMembers;
 type CamelCase<Name extends string> = Name extends `${infer Head}_${infer Tail}`
   ? `${Head}${Capitalize<CamelCase<Tail>>}`
   : Name;
-type Camel<Value> = Value extends string | number | boolean | null
+/** A value of the API with its names in camel case. */
+export type Camel<Value> = Value extends string | number | boolean | null
   ? Value
   : Value extends readonly (infer Item)[]
     ? readonly Item[]

@@ -1,3 +1,4 @@
+import type { Patch } from "@signalbox/core";
 import {
   advisoryLock,
   containing,
@@ -63,11 +64,8 @@ const noteAccount = sql(
 const findKey = sql("source.find-sender-key", "select sealed_sender_key as sealed from sources where id = $1");
 const lockById = sql("source.lock-by-id", `${select} where id = $1 for no key update`);
 
-export interface SourceFilter {
-  readonly status?: Source["status"] | undefined;
-  /** A part of the name or of the id. */
-  readonly text?: string | undefined;
-}
+/** `text` is a part of the name or of the id. */
+type SourceFilter = Patch<{ status: Source["status"]; text: string }>;
 
 /** Finds a source of the account: another account's source reads as missing. */
 export const findSource = (service: IngestService, accountId: string, id: string) =>

@@ -9,7 +9,7 @@ import { type SettingsPatch, type SourceSettings, viewSourceSettings } from "./s
 export const missingSource = "There is no such source.";
 
 /** What an owner says of a source. */
-interface SourceTerms {
+export interface SourceTerms {
   readonly name: string;
   readonly scheme: SchemeName;
   /** The preset that it follows, and the version that it has now; null without a preset. */

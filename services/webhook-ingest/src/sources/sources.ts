@@ -34,7 +34,7 @@ export async function createSource(service: IngestService, tx: Tx, caller: Calle
   const { secret, verifyToken } = wanted;
   const { accountId } = caller;
   if (!areIntegrationsEnabled(service)) return { outcome: "switched-off" } as const;
-  assertUsable(service, wanted.scheme, wanted.settings, secret);
+  assertUsable(service, wanted, secret);
   const max = service.configuration.get("webhook-ingest.sources.max");
   if ((await lockSourceCount(tx, accountId)) >= max) return { outcome: "limit-reached", max } as const;
   const source = sourceFrom(wanted, accountId, service.clock.now());
@@ -61,7 +61,7 @@ export async function updateSource(
   if (proofs.length > 0) requireStepUp(caller, clock);
   const former = await formerSecrets(service, tx, source, change);
   const current = secret ?? former?.current;
-  assertUsable(service, wanted.scheme, wanted.settings, current);
+  assertUsable(service, wanted, current);
   const isSecretShort = current === undefined ? source.isSecretShort : isShort(wanted, current);
   const now = clock.now();
   const secrets = secret === undefined ? source.secrets : [newSecret(now)];
@@ -88,12 +88,8 @@ export async function deleteSourcesOf(service: IngestService, tx: Tx, accountId:
 }
 
 /** Returns the present secrets when one of them, or its encoding, changes. */
-async function formerSecrets(
-  { sealer, clock }: IngestService,
-  tx: Tx,
-  { id }: Source,
-  { secret, verifyToken, settings = {} }: SourceChange,
-): Promise<SourceSecrets | undefined> {
+async function formerSecrets({ sealer, clock }: IngestService, tx: Tx, { id }: Source, change: SourceChange) {
+  const { secret, verifyToken, settings = {} } = change;
   const reading = ["secretEncoding", "tokenFormat", "tokenKey", "keyFormat", "acceptShortSecret"];
   const isRead = reading.some((name) => name in settings);
   if (secret === undefined && verifyToken === undefined && !isRead) return undefined;
