@@ -13,10 +13,8 @@ export interface DedupeKeys {
   readonly signed: Buffer | null;
 }
 
-export function dedupeKeysOf(
-  { deliveryId, eventType, isIdForgeable, isCopy, signedSeconds, body, signedText }: ReceivedWebhook,
-  name = deliveryId.value,
-): DedupeKeys {
+export function dedupeKeysOf(webhook: ReceivedWebhook, name = webhook.deliveryId.value): DedupeKeys {
+  const { eventType, isIdForgeable, isCopy, signedSeconds, body, signedText } = webhook;
   const content = isCopy ? Buffer.alloc(0) : digest(body);
   // Several topics may share one body. With a signed time the type is no part of it: one signature is one webhook.
   const topic = eventType === null || eventType.signed || isCopy ? [] : [eventType.value];
@@ -32,8 +30,8 @@ export function dedupeKeysOf(
 export const idKeyOf = (name: string): Buffer => digest("id", name);
 
 /** Returns true for the content of an earlier webhook that is the same; earlier versions kept the digest of the body. */
-export const isSameContent = (earlier: Buffer, { content }: DedupeKeys, { body }: ReceivedWebhook): boolean =>
-  earlier.length === 0 || earlier.equals(content) || earlier.equals(digest(body));
+export const isSameContent = (earlier: Uint8Array, { content }: DedupeKeys, { body }: ReceivedWebhook): boolean =>
+  earlier.length === 0 || content.equals(earlier) || digest(body).equals(earlier);
 
 /** Returns another id for a webhook whose delivery id was used for other content, so that both are kept. */
 export const alternativeId = (name: string, { content }: DedupeKeys): string =>

@@ -1,6 +1,7 @@
 import { outboxInsert, type PreparedEvent } from "@signalbox/events";
 import { freshBatch } from "@signalbox/service";
 import { type BinaryColumn, binaryColumnsOf, type Queryable, sql } from "@signalbox/storage";
+import type { ReceivedKey } from "../generated/prisma/client.ts";
 import type { DedupeKeys } from "./dedupe-keys.ts";
 import { acceptedEntry, type ReceivedWebhook } from "./received-webhook.ts";
 
@@ -16,13 +17,8 @@ export interface WebhookWrite extends WebhookIdentity {
   readonly event: PreparedEvent;
 }
 
-export interface KnownKey {
-  readonly digest: Buffer;
-  readonly content: Buffer;
-  readonly receivedId: string;
-  /** Of a key of signed content, the arrival of the earlier webhook. */
-  readonly receivedAt: Date;
-}
+/** The key of an earlier webhook; `receivedAt` is its arrival where the key is that of signed content. */
+export type KnownKey = Omit<ReceivedKey, "sourceId">;
 
 /** `repeated`: its id exists with the same content. `known`: one of its keys belongs to another webhook. */
 export type InsertOutcome =

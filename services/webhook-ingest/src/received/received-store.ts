@@ -13,25 +13,17 @@ import {
   type TimePosition,
 } from "@signalbox/storage";
 import type { IngestService } from "../context/ingest-service.ts";
+import type { ReceivedDelivery as Row } from "../generated/prisma/client.ts";
 import { idKeyOf } from "./dedupe-keys.ts";
 import type { Origin, ReceivedWebhook } from "./received-webhook.ts";
 
-export interface StoredWebhook {
-  readonly id: string;
-  readonly sourceId: string;
-  readonly deliveryId: string;
+type ReplacedColumn = "isIdSigned" | "isTypeSigned" | "origin" | "headers" | "body" | "bodyDecoded";
+
+export interface StoredWebhook extends Omit<Row, ReplacedColumn> {
   readonly deliveryIdSigned: boolean;
-  readonly eventType: string | null;
   readonly eventTypeSigned: boolean;
-  readonly contentType: string | null;
-  readonly sameContentAs: string | null;
-  readonly forwarded: boolean;
   readonly bodyBytes: number;
-  readonly receivedAt: Date;
   readonly origin: Origin;
-  /** Number of repetitions, which had no effect. */
-  readonly repeated: number;
-  readonly lastRepeatedAt: Date | null;
   /** Signatures and credentials masked. */
   readonly headers: ReceivedWebhook["headers"];
 }
@@ -150,12 +142,8 @@ export async function countReceived(db: Queryable, { sourceId, eventTypes, ...be
   return sum;
 }
 
-export async function nextReceived(
-  db: Queryable,
-  { sourceId, eventTypes, fromMs, toMs }: ReceivedChoice,
-  { at, id }: TimePosition,
-  limit: number,
-): Promise<StoredWebhookInFull[]> {
+export async function nextReceived(db: Queryable, choice: ReceivedChoice, { at, id }: TimePosition, limit: number) {
+  const { sourceId, eventTypes, fromMs, toMs } = choice;
   const values = [sourceId, new Date(fromMs), new Date(toMs), eventTypes, at, id, limit];
   return (await db.query<StoredWebhookInFull>(walk, values)).rows;
 }

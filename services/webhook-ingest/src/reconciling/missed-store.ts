@@ -1,21 +1,17 @@
 import { type Queryable, sql } from "@signalbox/storage";
 import type { IngestService } from "../context/ingest-service.ts";
+import type { MissedWebhook as Row } from "../generated/prisma/client.ts";
 import { idKeyOf } from "../received/dedupe-keys.ts";
 import type { Origin, ReceivedWebhook } from "../received/received-webhook.ts";
 import { readable, type SenderName } from "../sources/sender-key.ts";
 import type { Reconciliation } from "./reconciliation.ts";
 
-interface FoundMissing {
+/** A missed webhook with the requests to send it again. */
+export interface MissedWebhook extends Omit<Row, "sourceId" | "digest" | "runId" | "state" | "reason"> {
   readonly digest: Buffer;
-  readonly reference: string;
-  readonly sentAt: Date;
 }
 
-/** The same as it is stored, with the requests to send it again. */
-export interface MissedWebhook extends FoundMissing {
-  readonly asks: number;
-  readonly askedAt: Date | null;
-}
+type FoundMissing = Omit<MissedWebhook, "asks" | "askedAt">;
 
 /** `fetch` it from the sender, `ask` the sender to send it, `asked`; `failed`: the next run tries again. */
 type MissedState = "fetch" | "ask" | "asked" | "failed";

@@ -104,12 +104,7 @@ async function open(service: IngestService, lease: Lease, source: Source, sender
   return opened;
 }
 
-async function settle(
-  service: IngestService,
-  lease: Lease,
-  source: Source,
-  { run, outcome }: Progress,
-): Promise<Release> {
+async function settle(service: IngestService, lease: Lease, source: Source, { run, outcome }: Progress) {
   switch (outcome.outcome) {
     case "paced":
       await noteSenderKey(service, source, null);

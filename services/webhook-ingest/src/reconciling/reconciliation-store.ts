@@ -11,16 +11,12 @@ import {
   table,
 } from "@signalbox/storage";
 import { columns } from "../generated/columns.ts";
+import type { ReconciliationSchedule } from "../generated/prisma/client.ts";
 import type { Reconciliation } from "./reconciliation.ts";
 
 /** A source whose comparison is due, held by this process until `leaseUntil`. */
-export interface Lease {
-  readonly sourceId: string;
-  readonly leaseId: string;
-  readonly runId: string | null;
-  readonly coveredTo: Date;
+export interface Lease extends Omit<ReconciliationSchedule, "dueAt" | "leaseUntil" | "trigger"> {
   readonly trigger: Reconciliation["trigger"];
-  readonly outageId: string | null;
 }
 
 /** The end of a step: when the source is due again, and with its run ended also the time up to which it was compared. */
@@ -119,12 +115,7 @@ export const claimLease = async (db: Queryable, leaseId: string, now: Date, unti
   (await db.query<Lease>(claim, [leaseId, now, until])).rows[0] ?? null;
 
 /** Ends the lease, unless another process has it meanwhile, and with it a run that has ended. */
-export const releaseLease = (
-  pool: Pool,
-  { sourceId, leaseId }: Lease,
-  now: Date,
-  { dueAt, ended }: Release,
-): Promise<void> =>
+export const releaseLease = (pool: Pool, { sourceId, leaseId }: Lease, now: Date, { dueAt, ended }: Release) =>
   inTransaction(pool, async (tx) => {
     if (!ended) return void (await tx.query(release, [sourceId, leaseId, dueAt]));
     const { rowCount } = await tx.query(releaseEnded, [sourceId, leaseId, dueAt, now, ended.coveredTo]);

@@ -1,4 +1,4 @@
-import type { Reconciliation as Row } from "../generated/prisma/client.ts";
+import type { Outage as OutageRow, Reconciliation as Row } from "../generated/prisma/client.ts";
 
 export const reconciliationTriggers = ["key", "schedule", "outage", "rejections", "request"] as const;
 
@@ -10,19 +10,14 @@ export interface Reconciliation extends Omit<Row, "trigger" | "status"> {
   readonly status: (typeof reconciliationStatuses)[number];
 }
 
-interface MissedReport {
-  readonly fromAt: Date;
-  readonly toAt: Date;
+/** A time in which no instance received webhooks, with what an account missed in it. */
+export interface Outage extends OutageRow {
   readonly missed: number;
   readonly recovered: number;
-}
-
-/** A time in which no instance received webhooks, with what an account missed in it. */
-export interface Outage extends MissedReport {
-  readonly id: string;
-  readonly createdAt: Date;
   readonly running: number;
 }
+
+type MissedReport = Omit<Outage, "id" | "createdAt" | "running">;
 
 const count = new Intl.NumberFormat("en-US");
 

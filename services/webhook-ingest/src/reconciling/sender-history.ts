@@ -49,11 +49,9 @@ export interface SenderHistory {
     position: string | null,
   ) => Promise<SenderAnswer<{ readonly webhooks: readonly ListedWebhook[]; readonly next: string | null }>>;
   /** Reads a webhook that the list only names; null for one that is gone. Absent where the list has the webhooks. */
-  readonly fetch?: (
-    service: IngestService,
-    access: SenderAccess,
-    reference: string,
-  ) => Promise<SenderAnswer<WebhookCopy | null>>;
+  readonly fetch?: Ask<WebhookCopy | null>;
   /** Asks the sender to send a webhook again; false when it cannot. Absent where the list has the webhooks. */
-  readonly ask?: (service: IngestService, access: SenderAccess, reference: string) => Promise<SenderAnswer<boolean>>;
+  readonly ask?: Ask<boolean>;
 }
+
+type Ask<Value> = (service: IngestService, access: SenderAccess, reference: string) => Promise<SenderAnswer<Value>>;

@@ -40,12 +40,9 @@ async function removeSenderKey(service: IngestService, tx: Tx, caller: Caller, s
 }
 
 /** Notes that the sender took the key, or for which reason it did not. A key that was replaced meanwhile stays. */
-export async function noteSenderKey(
-  service: IngestService,
-  { id, senderKey }: Source,
-  reason: RefusedKeyReason | null,
-): Promise<void> {
+export async function noteSenderKey(service: IngestService, known: Source, reason: RefusedKeyReason | null) {
   const { pool, clock } = service;
+  const { id, senderKey } = known;
   const state = reason === null ? "working" : "refused";
   if (senderKey?.state === state && senderKey.reason === reason) return;
   await inTransaction(pool, async (tx) => {

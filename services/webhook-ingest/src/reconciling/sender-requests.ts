@@ -1,17 +1,13 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { seconds } from "@signalbox/core";
-import { isOutboundError, shownFailure } from "@signalbox/net";
+import { isOutboundError, type OutboundClient, shownFailure } from "@signalbox/net";
 import { z } from "zod";
 import type { IngestService } from "../context/ingest-service.ts";
 import type { SenderName } from "../sources/sender-key.ts";
 import type { SenderAnswer } from "./sender-history.ts";
 
-interface SenderRequest {
+interface SenderRequest extends Omit<Parameters<OutboundClient["request"]>[0], "deadlineMs" | "requireHttps"> {
   readonly sender: SenderName;
-  readonly url: string;
-  readonly method?: "GET" | "POST";
-  readonly headers: Readonly<Record<string, string>>;
-  readonly responseBytesMax: number;
 }
 
 export interface ApiAnswer {
@@ -28,10 +24,8 @@ const pauseMs = seconds(60);
 const pauseMsMax = seconds(2 * 3_600);
 
 /** Calls a sender's API. A redirect is not followed: it would carry the key to another host. */
-export async function requestSender(
-  { outbound, clock, metrics }: IngestService,
-  { sender, ...wanted }: SenderRequest,
-): Promise<SenderAnswer<ApiAnswer>> {
+export async function requestSender(service: IngestService, { sender, ...wanted }: SenderRequest) {
+  const { outbound, clock, metrics } = service;
   const answer = await outbound
     .request({ ...wanted, deadlineMs, requireHttps: true })
     .then(({ status, headers, body }) => judgeAnswer({ status, headers, text: body.toString("utf8") }, clock.nowMs()))

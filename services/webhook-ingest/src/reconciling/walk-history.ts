@@ -112,16 +112,11 @@ async function missingOf({ pool }: IngestService, { source }: CachedSource, webh
 }
 
 /** Takes a missed webhook as if it were pushed now. `other-bytes`: none of its bodies is what the sender signed. */
-async function recoverWebhook(
-  service: IngestService,
-  { known, history }: Turn,
-  digest: Buffer,
-  { headers, bodies }: WebhookCopy,
-): Promise<"received" | "refused" | "other-bytes"> {
+async function recoverWebhook(service: IngestService, { known, history }: Turn, digest: Buffer, copy: WebhookCopy) {
   const { source } = known;
   const place = { sourceId: source.id, address: addressOf(source), method: "POST", url: ingestPathOf(source) };
-  for (const body of bodies) {
-    const posted: PostedWebhook = { ...place, headers, body };
+  for (const body of copy.bodies) {
+    const posted: PostedWebhook = { ...place, headers: copy.headers, body };
     // A copy of a list that holds whole webhooks is not signed: the read key proves it.
     const isSigned = history.fetch !== undefined;
     const judgement = isSigned ? await judgePosted(service, posted, known) : judgeCopy(service, posted, known);
@@ -140,17 +135,13 @@ async function recoverWebhook(
   return "other-bytes";
 }
 
-async function fetchOne(
-  service: IngestService,
-  turn: Turn,
-  { digest, reference }: MissedWebhook,
-): Promise<SenderAnswer<null>> {
+async function fetchOne(service: IngestService, turn: Turn, { digest, reference }: MissedWebhook) {
   const { pool } = service;
   const { run, history, access } = turn;
   const answer = await (history.fetch as NonNullable<typeof history.fetch>)(service, access, reference);
   if (answer.outcome === "away" && answer.reason === "too_large") {
     await markMissed(pool, run.sourceId, digest, "ask");
-    return { outcome: "answered", value: null, waitUntil: null };
+    return { outcome: "answered", value: null, waitUntil: null } as const;
   }
   if (answer.outcome !== "answered") return answer;
   const recovery = answer.value === null ? null : await recoverWebhook(service, turn, digest, answer.value);
@@ -161,11 +152,7 @@ async function fetchOne(
 }
 
 /** Asks the sender to send a webhook again. It is noted first, because the webhook may arrive before the answer. */
-async function askOne(
-  service: IngestService,
-  { run, history, access }: Turn,
-  one: MissedWebhook,
-): Promise<SenderAnswer<null>> {
+async function askOne(service: IngestService, { run, history, access }: Turn, one: MissedWebhook) {
   const { pool, clock } = service;
   await noteAskedMissed(pool, run.sourceId, one.digest, clock.now());
   const answer = await (history.ask as NonNullable<typeof history.ask>)(service, access, one.reference);
