@@ -50,12 +50,7 @@ export async function judgePosted(service: IngestService, webhook: PostedWebhook
 }
 
 /** Judges a webhook. An unknown key makes the sender's keys be read again: senders change them without notice. */
-export async function judgeWebhook(
-  service: IngestService,
-  webhook: DecodedWebhook,
-  known: CachedSource,
-  at?: Date,
-): Promise<Judgement> {
+export async function judgeWebhook(service: IngestService, webhook: DecodedWebhook, known: CachedSource, at?: Date) {
   const { jwksCache } = service;
   if (known.scheme.certificateAt) return judgeByCertificate(service, webhook, known, at);
   if (!known.scheme.keysAt) return judgeBySecrets(service, webhook, known, at);
@@ -71,12 +66,7 @@ export async function judgeWebhook(
 const keysAway = { outcome: "keys-away", reason: "keys_unreachable" } as const;
 
 /** Judges a webhook by the certificate that it names. It may confirm an address at a trusted host alone. */
-async function judgeByCertificate(
-  service: IngestService,
-  webhook: DecodedWebhook,
-  known: CachedSource,
-  at?: Date,
-): Promise<Judgement> {
+async function judgeByCertificate(service: IngestService, webhook: DecodedWebhook, known: CachedSource, at?: Date) {
   const { certificateAt, isTrustedHost } = known.scheme;
   const url = certificateAt?.(signedRequest(webhook, known.source)) ?? null;
   const found = url === null ? null : await service.certificateCache.find(url);
@@ -85,7 +75,7 @@ async function judgeByCertificate(
   if (found?.outcome === "away" && "reason" in judgement && judgement.outcome === "not-verified") return keysAway;
   const confirmUrl = judgement.outcome === "challenged" ? judgement.answer.confirmUrl : undefined;
   if (confirmUrl === undefined || isTrustedHost?.(confirmUrl)) return judgement;
-  return { outcome: "not-verified", reason: "certificate_not_allowed" };
+  return { outcome: "not-verified", reason: "certificate_not_allowed" } as const;
 }
 
 /** Reasons why a signature over the decoded body does not verify. */

@@ -136,11 +136,6 @@ const reasons: Readonly<Record<string, readonly [step: string, expected: string]
   body_malformed: ["decode", "A body in the Content-Encoding that it names."],
 };
 
-function failureFor(reason: string) {
-  const [step, expected] = reasons[reason] ?? ["signature", null];
-  return { reason, step, expected };
-}
-
 /** Explains the outcome of a webhook that arrives at a time. Nothing is stored or counted. */
 async function explainWebhook(service: IngestService, webhook: PostedWebhook, known: CachedSource, at: Date) {
   const headersRead = new Set<string>();
@@ -159,12 +154,9 @@ async function explainWebhook(service: IngestService, webhook: PostedWebhook, kn
   if (!("reason" in judgement))
     return { ...common, outcome: judgement.outcome === "dropped" ? "dropped" : "challenged" };
   const { reason } = judgement;
-  return {
-    ...common,
-    outcome: "refused",
-    ...failureFor(reason),
-    hints: await hintsOf(service, webhook, known, at, reason),
-  };
+  const [step, expected] = reasons[reason] ?? ["signature", null];
+  const hints = await hintsOf(service, webhook, known, at, reason);
+  return { ...common, outcome: "refused", reason, step, expected, hints };
 }
 
 /** Changes that senders and proxies make to a body: the hint where undoing one makes the body verify. */

@@ -2,7 +2,8 @@ import { webhookSourceExample } from "@signalbox/contracts";
 import { bytes, createRoutes, type HttpResponse, noContent, type RouteInput, refused } from "@signalbox/http";
 import { answerHandshakeRequest, type HandshakeAnswer, type HandshakeRequest } from "@signalbox/webhook-signatures";
 import type { IngestService } from "../context/ingest-service.ts";
-import { recordRejection } from "../rejections/record-rejection.ts";
+import { type Evidence, recordRejection } from "../rejections/record-rejection.ts";
+import type { Refusal } from "../rejections/rejection.ts";
 import { isLiveAddress } from "../sources/source.ts";
 import { areIntegrationsEnabled, isOpen } from "../sources/source-access.ts";
 import type { CachedSource } from "../sources/source-row.ts";
@@ -12,20 +13,6 @@ import { countFailedVerification, countUnknownSource, secondsToWait } from "./in
 type HandshakeOutcome =
   | { readonly outcome: "answered"; readonly answer: HandshakeAnswer }
   | { readonly outcome: "webhook" | "refused" | "closed" | "unknown-source" };
-
-async function answerHandshake(
-  service: IngestService,
-  address: string,
-  request: HandshakeRequest,
-): Promise<HandshakeOutcome> {
-  const { sourceCache } = service;
-  const sourceId = await sourceCache.idAt(address);
-  const first = answerBy(service, await sourceCache.find(sourceId), address, request);
-  // A copy may be stale: no sender is refused by one.
-  return first.outcome === "answered"
-    ? first
-    : answerBy(service, await sourceCache.current(sourceId), address, request);
-}
 
 function answerBy(
   service: IngestService,
@@ -55,8 +42,23 @@ export const errors = (...statuses: number[]): Record<number, "error"> =>
 
 export type IngestInput = RouteInput<null, { readonly source_id: string }, unknown, null>;
 
+export const postOf = ({ headers, request: { method = "POST", url = "" } }: IngestInput) => ({ method, url, headers });
+
+/** Records the refusal of a request for the owner of its source. */
+export function reject(
+  service: IngestService,
+  { params, clientAddress: address }: IngestInput,
+  refusal: Omit<Refusal, "sourceId" | "address">,
+  evidence: Evidence = {},
+): void {
+  recordRejection(service, { sourceId: params.source_id, ...refusal, address }, evidence);
+}
+
+/** Receives the query of a request as a form. */
+type TakeQuery = (input: IngestInput) => Promise<HttpResponse>;
+
 /** Routes for verification requests of senders, and for GET that is a webhook; any other reads as an unknown source. */
-export function handshakeRoutes(service: IngestService, takeQuery: (input: IngestInput) => Promise<HttpResponse>) {
+export function handshakeRoutes(service: IngestService, takeQuery: TakeQuery) {
   const routes = createRoutes({ exampleIds: { source_id: webhookSourceExample.id } });
   const shared = {
     auth: "anonymous",
@@ -91,11 +93,7 @@ export function handshakeRoutes(service: IngestService, takeQuery: (input: Inges
   return routes;
 }
 
-async function handleHandshake(
-  service: IngestService,
-  input: IngestInput,
-  takeQuery: ((input: IngestInput) => Promise<HttpResponse>) | null,
-): Promise<HttpResponse> {
+async function handleHandshake(service: IngestService, input: IngestInput, takeQuery: TakeQuery | null) {
   const { params, clientAddress } = input;
   const wait = await secondsToWait(service, params.source_id, clientAddress);
   if (wait !== null) {
@@ -122,22 +120,22 @@ export async function answerPostedHandshake(service: IngestService, input: Inges
 /** Lists the secret that a sender offers as a rejection, where the owner reads it: nobody proved whose it is. */
 function showOffer(service: IngestService, input: IngestInput, { offeredSecret }: HandshakeAnswer): void {
   if (offeredSecret === undefined) return;
-  const { params, headers, request, clientAddress: address } = input;
-  const { method = "POST", url = "" } = request;
-  const webhook = { method, url, headers, body: Buffer.from(offeredSecret), proofHeaders: [] };
-  const refusal = { reason: "secret_offered", status: 200, bodyBytes: 0 };
-  recordRejection(service, { sourceId: params.source_id, ...refusal, address }, { webhook });
+  const webhook = { ...postOf(input), body: Buffer.from(offeredSecret), proofHeaders: [] };
+  reject(service, input, { reason: "secret_offered", status: 200, bodyBytes: 0 }, { webhook });
 }
 
 async function judgeHandshake(service: IngestService, input: IngestInput): Promise<HandshakeOutcome> {
-  const { params, headers, request, clientAddress: address } = input;
-  const { source_id: sourceId } = params;
-  const { method = "GET", url = "" } = request;
+  const { source_id: address } = input.params;
+  const { url, ...request } = postOf(input);
   const query = new URLSearchParams(url.split("?")[1] ?? "");
-  const result = await answerHandshake(service, sourceId, { method, query, headers });
-  if (result.outcome === "refused" || result.outcome === "closed") {
-    recordRejection(service, { sourceId, reason: "handshake_refused", status: 404, bodyBytes: 0, address });
-  }
+  const result = await service.sourceCache.judge(
+    address,
+    (known) => answerBy(service, known, address, { ...request, query }),
+    // A copy may be stale: no sender is refused by one.
+    ({ outcome }) => outcome === "answered",
+  );
+  if (result.outcome === "refused" || result.outcome === "closed")
+    reject(service, input, { reason: "handshake_refused", status: 404, bodyBytes: 0 });
   return result;
 }
 

@@ -12,17 +12,20 @@ import type { CachedSource } from "../sources/source-row.ts";
  * that does. A source that keeps refused webhooks reads them all, so that a mended secret brings them back.
  */
 export async function secondsToWait(service: IngestService, address: string, client: string): Promise<number | null> {
-  const { sourceCache } = service;
-  const id = await sourceCache.idAt(address);
-  const own = failuresOf(service, await sourceCache.find(id), address, client);
-  if (own !== null && own.remaining <= 0) {
-    // A stale copy turns no webhook away: a source that was changed on any instance counts anew.
-    const current = failuresOf(service, await sourceCache.current(id), address, client);
-    if (current !== null && current.remaining <= 0) return current.resetSeconds;
-  }
+  const { sourceCache, clock } = service;
+  // A stale copy turns no webhook away: a source that was changed on any instance counts anew.
+  const own = await sourceCache.judge(
+    address,
+    (known) => failuresOf(service, known, address, client),
+    (failures) => failures === null || failures.remaining > 0,
+  );
+  if (own !== null && own.remaining <= 0) return own.resetSeconds;
   const shared = unknownSources(service).take(addressBucket(client), 0);
+  if (shared.remaining > 0) return null;
+  const accepts = (known: CachedSource | null) =>
+    known !== null && isLiveAddress(known.source, address, clock.nowMs()) && isOpen(service, known.source);
   // Only now, so that other requests are looked up once.
-  return shared.remaining > 0 || (await isLive(service, address)) ? null : shared.resetSeconds;
+  return (await sourceCache.judge(address, accepts, Boolean)) ? null : shared.resetSeconds;
 }
 
 /** Counts a refusal by a source that is unknown, paused or blocked: these are answered alike. */
@@ -52,12 +55,3 @@ const failedVerifications = perMinute("ingest-failed", "failed-verifications");
 
 const keyOf = (address: string, client: string, revision: number): string =>
   `${address} ${revision} ${addressBucket(client)}`;
-
-/** Returns true when an open source has this address. A stale copy turns no webhook away. */
-async function isLive(service: IngestService, address: string): Promise<boolean> {
-  const { sourceCache, clock } = service;
-  const id = await sourceCache.idAt(address);
-  const accepts = (known: CachedSource | null): boolean =>
-    known !== null && isLiveAddress(known.source, address, clock.nowMs()) && isOpen(service, known.source);
-  return accepts(await sourceCache.find(id)) || accepts(await sourceCache.current(id));
-}

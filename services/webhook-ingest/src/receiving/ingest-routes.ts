@@ -13,8 +13,6 @@ import {
 } from "@signalbox/http";
 import type { IngestService } from "../context/ingest-service.ts";
 import type { Refused } from "../judging/judge-webhook.ts";
-import { type Evidence, recordRejection } from "../rejections/record-rejection.ts";
-import type { Refusal } from "../rejections/rejection.ts";
 import { isInactive } from "../sources/custom-answer.ts";
 import { areIntegrationsEnabled } from "../sources/source-access.ts";
 import type { CustomAnswer } from "../sources/source-settings.ts";
@@ -26,6 +24,8 @@ import {
   type IngestInput,
   integrationsOff,
   later,
+  postOf,
+  reject,
 } from "./handshake.ts";
 import { countFailedVerification, countUnknownSource, secondsToWait } from "./ingest-limits.ts";
 import { type ReceiveOutcome, receiveWebhook } from "./receive-webhook.ts";
@@ -118,11 +118,10 @@ async function takeQuery(service: IngestService, input: IngestInput): Promise<Ht
 }
 
 async function receiveBody(service: IngestService, input: IngestInput, body: Buffer): Promise<HttpResponse> {
-  const { params, headers, request, requestId } = input;
-  const { method = "POST", url = "" } = request;
-  const base = service.configuration.get("http.base-url");
-  const webhook = { address: params.source_id, method, url: `${base}${url}`, headers, body };
-  return answerOf(service, input, await receiveWebhook(service, webhook, requestId), body);
+  const posted = postOf(input);
+  const url = `${service.configuration.get("http.base-url")}${posted.url}`;
+  const webhook = { ...posted, address: input.params.source_id, url, body };
+  return answerOf(service, input, await receiveWebhook(service, webhook, input.requestId), body);
 }
 
 /** Refuses what the head shows to be refused, then reads the body in a place of the source. */
@@ -191,8 +190,7 @@ async function answerOf(service: IngestService, input: IngestInput, result: Rece
       if (result.outcome === "not-verified") {
         await countFailedVerification(service, input.params.source_id, input.clientAddress);
       }
-      const { method = "POST", url = "" } = input.request;
-      const webhook = result.kept ? { method, url, headers: input.headers, body, ...result.kept } : null;
+      const webhook = result.kept ? { ...postOf(input), body, ...result.kept } : null;
       const refusal = { reason: result.reason, status: response.status, bodyBytes: body.length };
       reject(service, input, refusal, { webhook, figures: result.figures });
       return response;
@@ -209,15 +207,6 @@ function takenAs(answer: CustomAnswer = { status: 202 }): HttpResponse {
   // Sources of earlier versions may have any type.
   const type = isInactive(contentType, body) ? contentType : plainText;
   return bytes(Buffer.from(body ?? ""), type, { status });
-}
-
-function reject(
-  service: IngestService,
-  { params, clientAddress: address }: IngestInput,
-  refusal: Omit<Refusal, "sourceId" | "address">,
-  evidence: Evidence = {},
-): void {
-  recordRejection(service, { sourceId: params.source_id, ...refusal, address }, evidence);
 }
 
 function turnAway(

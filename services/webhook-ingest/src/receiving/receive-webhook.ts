@@ -49,7 +49,7 @@ export async function receiveWebhook(
   const webhook = { ...posted, sourceId, decoding };
   let isCounted = false;
   for (let tries = 0; tries < triesMax; tries++) {
-    const judgement = await judgeBy(service, source, webhook);
+    const judgement = await judge(service, source, webhook);
     if (judgement.outcome === "accepted") {
       const { scheme, settings } = judgement.webhook.source;
       if (!isCounted && !isWithinRate(service, judgement.webhook.source))
@@ -69,11 +69,7 @@ export async function receiveWebhook(
   throw new AppError("unavailable", "The source is being changed. Try again.", { retryAfterSeconds: 1 });
 }
 
-async function judgeBy(
-  service: IngestService,
-  known: CachedSource | null,
-  webhook: DecodedWebhook,
-): Promise<Judgement> {
+async function judge(service: IngestService, known: CachedSource | null, webhook: DecodedWebhook): Promise<Judgement> {
   if (known !== null && isLiveAddress(known.source, webhook.address, service.clock.nowMs()))
     return judgeMeasured(service, webhook, known);
   // Takes the time of a known source, so that the time of a refusal does not reveal an id.

@@ -53,6 +53,17 @@ export class SourceCache {
     return this.#reading.get(id) ?? this.reread(id);
   }
 
+  /** Judges the source at an address by its copy and, unless that verdict is final, by its present state. */
+  async judge<Verdict>(
+    address: string,
+    judge: (known: CachedSource | null) => Verdict,
+    isFinal: (verdict: Verdict) => boolean,
+  ): Promise<Verdict> {
+    const id = await this.idAt(address);
+    const verdict = judge(await this.find(id));
+    return isFinal(verdict) ? verdict : judge(await this.current(id));
+  }
+
   /** Returns the source at most a moment old. */
   async current(id: string): Promise<CachedSource | null> {
     const copy = this.#copyOf(id);
