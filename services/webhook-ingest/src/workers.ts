@@ -5,8 +5,8 @@ import { atStart, createDayTables, sql, startRetention } from "@signalbox/storag
 import type { IngestService } from "./context/ingest-service.ts";
 import { beatEveryMs, findRejectionSpells, giveSignOfLife } from "./reconciling/outages.ts";
 import { reconcileStep } from "./reconciling/reconcile-step.ts";
-import { retryStep } from "./rejections/rejection-retries.ts";
 import { publishStep } from "./replays/publish-step.ts";
+import { retryStep } from "./replays/rejection-retries.ts";
 
 /** Starts what repeats: replays, comparisons with senders' lists, the retention of received webhooks, and the clean-up of removed sources. */
 export async function startWorkers(service: IngestService, runner: Runner): Promise<void> {
@@ -34,12 +34,10 @@ async function startRetaining({ pool, clock, configuration, log }: IngestService
   await atStart(() => dayTables.keep(), { waitMs: configuration.get("database.start-wait"), log });
   runner.every("received days", hours(1), () => dayTables.keep());
   // Rarely: pages that the BRIN of the column has not summarized yet are read each time.
-  const keys = { name: "trim received keys", table: "received_keys", column: "received_at" } as const;
-  const repetitions = { name: "trim repetitions", table: "received_repetitions", column: "repeated_at" } as const;
-  const rule = { keepMs, unordered: true, batch: 5_000, everyMs: hours(1) } as const;
+  const rule = { keepMs, unordered: true, batch, everyMs: hours(1) } as const;
   startRetention({ runner, pool, clock }, [
-    { ...keys, ...rule },
-    { ...repetitions, ...rule },
+    { ...rule, name: "trim received keys", table: "received_keys", column: "received_at" },
+    { ...rule, name: "trim repetitions", table: "received_repetitions", column: "repeated_at" },
   ]);
 }
 

@@ -6,7 +6,7 @@ import { type Outbox, ReplayEngine } from "@signalbox/events";
 import { sql } from "@signalbox/storage";
 import { eventually, serviceWith, testPerson } from "@signalbox/testing";
 import type { IngestService } from "../src/context/ingest-service.ts";
-import { retryKind } from "../src/rejections/rejection-retry.ts";
+import { retryKind } from "../src/replays/replay.ts";
 import { whyReplayed } from "../src/replays/why-replayed.ts";
 import { type Harness, sourcesPath, startIngest } from "./harness.ts";
 import { secrets, sign, signedAs } from "./signing.ts";

@@ -11,7 +11,7 @@ import {
 import { edgesOf, type Load, listBelow, ownRows, record } from "@signalbox/service";
 import { z } from "zod";
 import type { IngestService } from "../context/ingest-service.ts";
-import { ownSource, sourcePath, webhooksRead } from "../sources/own-source.ts";
+import { belowSource, sourcePath, webhooksRead } from "../sources/own-source.ts";
 import type { Source } from "../sources/source.ts";
 import { findSource } from "../sources/source-store.ts";
 import { findOwnReceived, findReceived, listReceived, type StoredWebhook } from "./received-store.ts";
@@ -123,13 +123,10 @@ export function receivedApi(service: IngestService, loadReceived: Load<StoredWeb
       receivedWebhooks: listBelow({
         summary: "List the webhooks that were received, newest first",
         description: "Accepted webhooks; refused ones are listed with the rejections.",
-        auth: webhooksRead,
-        limits: service.pageLimits,
+        ...belowSource(service),
         filter: receivedFilter,
-        of: ownSource(service),
         read: (range, sourceIds, { filter: { event_type: eventType, delivery_id: deliveryId, ...same } }) =>
           listReceived(service, sourceIds, range, { ...same, eventType, deliveryId }),
-        parentId: ({ sourceId }) => sourceId,
         position: ({ receivedAt: at, id }) => ({ at, id }),
         rest: { get: base, item: ReceivedResource, view: viewReceived },
         graph: { field: "received" },

@@ -10,12 +10,16 @@ import { findRepetitions } from "./repetitions.ts";
 const step = stepsOf("webhook-ingest");
 const linkOf = (sourceId: string) => `/api/v1/webhooks/sources/${sourceId}`;
 
+/** Builds the finder of the ids with a prefix. */
+export const finderOf = (
+  prefix: string,
+  find: (accountId: string, id: string) => ReturnType<WhyFinder["find"]>,
+): WhyFinder => ({ ...webhooksRead, knows: hasPrefix(prefix), find: ({ accountId }, id) => find(accountId, id) });
+
 /** Finds what became of received and of refused webhooks, and of their sources, for the chain behind an id. */
 export const whyReceived = (service: IngestService): readonly WhyFinder[] => [
   {
-    ...webhooksRead,
-    knows: hasPrefix("rcv"),
-    async find({ accountId }, id) {
+    ...finderOf("rcv", async (accountId, id) => {
       const [webhook] = await findOwnReceived(service.pool, accountId, [id]);
       if (!webhook) return null;
       const { sourceId, deliveryId, eventType, receivedAt, forwarded, origin } = webhook;
@@ -26,32 +30,24 @@ export const whyReceived = (service: IngestService): readonly WhyFinder[] => [
       if (forwarded) return { steps: [received], next: [eventsAbout(id)] };
       const notSent = { what: "It was kept, and no endpoint gets it.", reason: "not sent: forward is off" };
       return { steps: [received, step({ at: receivedAt, ...notSent })], next: [] };
-    },
+    }),
     missing: (id) => goneStep(service, id),
   },
-  {
-    ...webhooksRead,
-    knows: hasPrefix("rej"),
-    async find({ accountId }, id) {
-      const rejection = await findOwnRejection(service.pool, accountId, id);
-      if (!rejection) return null;
-      const { sourceId, reason, status, rejectedAt, receivedId } = rejection;
-      const what = `A webhook was refused by the source ${sourceId} with ${status}.`;
-      const link = `${linkOf(sourceId)}/rejections/${id}`;
-      const refused = step({ at: rejectedAt, id, what, verdict: "refused", reason, link });
-      return { steps: [refused], next: receivedId === null ? [] : [linkTo(receivedId), eventsAbout(receivedId)] };
-    },
-  },
-  {
-    ...webhooksRead,
-    knows: hasPrefix("src"),
-    async find({ accountId }, id) {
-      const source = await findSource(service, accountId, id);
-      if (source === null) return null;
-      const created = step({ at: source.createdAt, id, what: "The source was created.", link: linkOf(id) });
-      return { steps: [created], next: [] };
-    },
-  },
+  finderOf("rej", async (accountId, id) => {
+    const rejection = await findOwnRejection(service.pool, accountId, id);
+    if (!rejection) return null;
+    const { sourceId, reason, status, rejectedAt, receivedId } = rejection;
+    const what = `A webhook was refused by the source ${sourceId} with ${status}.`;
+    const link = `${linkOf(sourceId)}/rejections/${id}`;
+    const refused = step({ at: rejectedAt, id, what, verdict: "refused", reason, link });
+    return { steps: [refused], next: receivedId === null ? [] : [linkTo(receivedId), eventsAbout(receivedId)] };
+  }),
+  finderOf("src", async (accountId, id) => {
+    const source = await findSource(service, accountId, id);
+    if (source === null) return null;
+    const created = step({ at: source.createdAt, id, what: "The source was created.", link: linkOf(id) });
+    return { steps: [created], next: [] };
+  }),
 ];
 
 /** The hole in the place of a received webhook that a delivery or a rejection leads to. */

@@ -6,10 +6,10 @@ import type { Tx } from "@signalbox/storage";
 import { z } from "zod";
 import type { IngestService } from "../context/ingest-service.ts";
 import {
+  belowSource,
   between,
   betweenFields,
   lockedSource,
-  ownSource,
   sourcePath,
   webhooksRead,
   webhooksWrite,
@@ -28,13 +28,8 @@ import {
 } from "./reconciliation.ts";
 import { findCoveredTo, findRun, listRuns, openRequestedRun } from "./reconciliation-store.ts";
 
-async function requestReconciliation(
-  service: IngestService,
-  tx: Tx,
-  caller: Caller,
-  source: Source,
-  { from, dry_run: dryRun }: z.output<typeof ReconcileBody>,
-) {
+async function requestReconciliation(service: IngestService, tx: Tx, caller: Caller, source: Source, wanted: Wanted) {
+  const { from, dry_run: dryRun } = wanted;
   const covered = await findCoveredTo(tx, source.id);
   if (source.senderKey === null || covered === null) return { outcome: "no-key" } as const;
   if (source.status !== "active") return { outcome: "paused" } as const;
@@ -60,6 +55,8 @@ const ReconcileBody = z
   })
   .meta({ id: "ReconcileWebhookSource" })
   .register(examples, { example: { from: "2026-01-01T14:00:00.000Z", dry_run: true } });
+
+type Wanted = z.output<typeof ReconcileBody>;
 
 const summary = z.string().describe("The report in one line, its times in UTC.");
 const missedCount = z.int().describe("Webhooks that the sender sent and the source had not received.");
@@ -150,26 +147,14 @@ const viewReconciliation = viewOf(ReconciliationResource, (run: Reconciliation) 
 const viewOutage = viewOf(OutageResource, (outage: Outage) => ({ ...between(outage), summary: summaryOf(outage) }));
 
 export function reconciliationApi(service: IngestService): Edges {
-  const fields = {
-    WebhookReconciliation: { ...betweenFields, summary: runSummaryOf },
-    WebhookOutage: { ...betweenFields, summary: summaryOf },
-  };
-  const exampleIds = { id: webhookSourceExample.id, reconciliation_id: exampleId };
-  return edgesOf({ ...reads(service), ...requests(service) }, { exampleIds, fields });
-}
-
-function reads(service: IngestService) {
   const { pool, pageLimits } = service;
-  return {
+  const declared = {
     webhookReconciliations: listBelow({
       summary: "List the reconciliations of a source, newest first",
       description:
         "Comparisons with the sender's own list. One by the interval that found nothing is kept until the next.",
-      auth: webhooksRead,
-      limits: pageLimits,
-      of: ownSource(service),
+      ...belowSource(service),
       read: (range, sourceIds) => listRuns(pool, sourceIds, range),
-      parentId: ({ sourceId }) => sourceId,
       rest: { get: base, item: ReconciliationResource, view: viewReconciliation },
       graph: { field: "reconciliations" },
     }),
@@ -194,11 +179,6 @@ function reads(service: IngestService) {
       read: (range, { accountId }) => listOutages(pool, accountId, range),
       rest: { get: "/api/v1/webhooks/outages", item: OutageResource, view: viewOutage },
     }),
-  };
-}
-
-function requests(service: IngestService) {
-  return {
     reconcileWebhookSource: operation({
       summary: "Compare a source with its sender's list now",
       description: "Recovers what the source has missed; a dry run counts it. The answer comes before its end.",
@@ -221,4 +201,10 @@ function requests(service: IngestService) {
       graph: { payload: { reconciliation: (result) => result.reconciliation }, type: "ReconcileWebhookSourcePayload" },
     }),
   };
+  const fields = {
+    WebhookReconciliation: { ...betweenFields, summary: runSummaryOf },
+    WebhookOutage: { ...betweenFields, summary: summaryOf },
+  };
+  const exampleIds = { id: webhookSourceExample.id, reconciliation_id: exampleId };
+  return edgesOf(declared, { exampleIds, fields });
 }

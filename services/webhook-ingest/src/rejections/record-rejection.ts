@@ -1,7 +1,6 @@
 import { newId } from "@signalbox/core";
 import type { PreparedEvent } from "@signalbox/events";
 import type { IngestService } from "../context/ingest-service.ts";
-import { verifyUrlOf } from "../sources/source-view.ts";
 import {
   type Refusal,
   type RejectedWebhook,
@@ -57,8 +56,7 @@ async function write(
 ): Promise<void> {
   const { outbox, configuration, rejectionBudget } = service;
   const { sourceId } = rejection;
-  const verifyUrl = verifyUrlOf(service, sourceId);
-  const [event] = accountId === null ? [] : outbox.prepare([rejectedEvent(accountId, rejection, verifyUrl)]);
+  const [event] = accountId === null ? [] : outbox.prepare([rejectedEvent(service, accountId, rejection)]);
   const keptMax = configuration.get("webhook-ingest.rejections.max");
   outbox.announce(await insertRejection(service, rejection, (event as PreparedEvent) ?? null, keptMax, webhook));
   if (webhook === null) return;

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from "node:http";
-import { KiB, masked } from "@signalbox/core";
+import { KiB, masked, type Patch } from "@signalbox/core";
 import { outboxInsert, type PreparedEvent } from "@signalbox/events";
 import {
   type ListRange,
@@ -10,13 +10,12 @@ import {
   type SealedColumn,
   type Sealer,
   sql,
-  type TimePosition,
   type Tx,
 } from "@signalbox/storage";
 import type { IngestService } from "../context/ingest-service.ts";
+import type { RejectionRetry } from "../generated/prisma/client.ts";
 import { keptHeaders } from "../sources/request-headers.ts";
 import type { RejectedWebhook, Rejection, RejectionInFull } from "./rejection.ts";
-import type { RejectionChoice } from "./rejection-retry.ts";
 
 const insert = sql(
   "rejection.insert",
@@ -89,11 +88,10 @@ const shownBytes = 4 * KiB;
 const beginning = new Date(0);
 const endOfTime = new Date("9999-12-31T00:00:00.000Z");
 
-interface RejectionFilter {
-  readonly reason?: string | undefined;
-  readonly from?: Date | undefined;
-  readonly to?: Date | undefined;
-}
+/** Kept rejections of a source between two times, of a reason or of any, with the position of a retry among them. */
+type RejectionChoice = Omit<RejectionRetry, "status" | "total" | "dueAt">;
+
+type RejectionFilter = Patch<{ reason: string; from: Date; to: Date }>;
 
 /** A locked rejection with its webhook; null when the webhook is not kept whole. */
 export interface LockedRejection extends Rejection {
@@ -170,14 +168,9 @@ export async function countKeptRejections(db: Queryable, { sourceId, reason, fro
 }
 
 /** Finds and locks the next chosen rejections after a position, in the order of their arrival. */
-export async function lockKeptRejections(
-  { sealer }: IngestService,
-  tx: Tx,
-  { sourceId, reason, toAt }: RejectionChoice,
-  { at, id }: TimePosition,
-  limit: number,
-): Promise<LockedRejection[]> {
-  const { rows } = await tx.query<LockedRow>(lockKept, [sourceId, reason, toAt, at, id, limit]);
+export async function lockKeptRejections({ sealer }: IngestService, tx: Tx, choice: RejectionChoice, limit: number) {
+  const { sourceId, reason, toAt, positionAt, positionId } = choice;
+  const { rows } = await tx.query<LockedRow>(lockKept, [sourceId, reason, toAt, positionAt, positionId, limit]);
   return rows.map((row) => opened(sealer, row));
 }
 

@@ -1,55 +1,37 @@
-import type { IncomingHttpHeaders } from "node:http";
 import { draft, viewOf, WebhookRejectionResource } from "@signalbox/contracts";
-import { guessScheme, type SchemeName, schemeDefaults } from "@signalbox/webhook-signatures";
+import { guessScheme, schemeDefaults } from "@signalbox/webhook-signatures";
+import { z } from "zod";
 import type { IngestService } from "../context/ingest-service.ts";
+import type { Rejection as Row } from "../generated/prisma/client.ts";
 import type { PostedWebhook } from "../judging/decode-body.ts";
 import { toleranceSecondsOf } from "../judging/judge-webhook.ts";
 import { type Headers, observed } from "../sources/request-headers.ts";
 import type { CachedSource } from "../sources/source-row.ts";
+import type { Camel } from "../sources/source-settings.ts";
+import { verifyUrlOf } from "../sources/source-view.ts";
+
+export const rejectionReason = z
+  .string()
+  .regex(/^[a-z_]{1,64}$/)
+  .optional()
+  .describe("Only rejections with this reason, such as `signature_mismatch`.");
 
 /** A refusal as its route knows it; `sourceId` may be any address of the source. */
-export interface Refusal {
-  readonly sourceId: string;
-  /** A stable word, such as `signature_mismatch` or `timestamp_too_old`. */
-  readonly reason: string;
-  readonly status: number;
-  readonly bodyBytes: number;
-  readonly address: string;
-}
+export type Refusal = Omit<Rejection, "id" | "rejectedAt" | "isKept" | "receivedId" | "figures">;
 
 /** A refused webhook: enough to find the mistake, and its content if the source keeps that. */
-export interface Rejection extends Refusal {
-  readonly id: string;
-  readonly rejectedAt: Date;
+export interface Rejection extends Omit<Row, "figures" | "headers" | "body" | "sealedProof"> {
   /** True when the whole webhook is kept and can be verified again. */
   readonly isKept: boolean;
-  /** The received webhook that a retry created. */
-  readonly receivedId: string | null;
   /** Null for a webhook that was refused before it was read. */
   readonly figures: RejectionFigures | null;
 }
 
-/** Figures of a refusal that show its cause without a secret or a signature. */
-export interface RejectionFigures {
-  /** The time that the sender signed, as the request has it; nothing proves it. */
-  readonly signedAt: string | null;
-  /** Seconds from then to the arrival; negative for a time in the future. */
-  readonly ageSeconds: number | null;
-  readonly toleranceSeconds: number | null;
-  readonly expected: SchemeName | null;
-  /** The scheme that the headers show; null for none. */
-  readonly found: SchemeName | null;
-  /** Names of headers that the scheme reads. */
-  readonly headersSeen: readonly string[];
-  readonly headersMissing: readonly string[];
-}
+/** Figures of a refusal that show its cause without a secret or a signature. Nothing proves the signed time. */
+export type RejectionFigures = Pick<Camel<z.output<typeof WebhookRejectionResource>>, keyof typeof noFigures>;
 
 /** A webhook as it came, with its signature. */
-export interface RejectedWebhook {
-  readonly method: string;
-  readonly url: string;
-  readonly headers: IncomingHttpHeaders;
-  readonly body: Buffer;
+export interface RejectedWebhook extends Omit<PostedWebhook, "sourceId" | "address"> {
   /** Headers that prove the sender, besides those recognized by their names. */
   readonly proofHeaders?: readonly string[];
 }
@@ -63,7 +45,7 @@ export interface RejectionInFull extends Rejection {
 }
 
 /** The figures of a webhook that was refused before it was read. */
-const noFigures: RejectionFigures = {
+const noFigures = {
   signedAt: null,
   ageSeconds: null,
   toleranceSeconds: null,
@@ -80,12 +62,12 @@ export interface ShownRejection extends RejectionFigures {
 }
 
 /** Returns the rejection as its owner sees it. */
-export const shownRejection = <R extends Rejection>(rejection: R, verifyUrl: string): R & ShownRejection => ({
+export const shownRejection = <R extends Rejection>(service: IngestService, rejection: R): R & ShownRejection => ({
   ...noFigures,
   ...rejection.figures,
   ...rejection,
   kept: rejection.isKept,
-  verifyUrl,
+  verifyUrl: verifyUrlOf(service, rejection.sourceId),
 });
 
 export const viewRejection = viewOf(WebhookRejectionResource, (_: Rejection & ShownRejection) => ({}));
@@ -127,8 +109,8 @@ function timesOf(signedSeconds: number | null, nowMs: number) {
   return { signedAt, ageSeconds: Math.round(nowMs / 1_000 - signedSeconds) };
 }
 
-export function rejectedEvent(accountId: string, rejection: Rejection, verifyUrl: string) {
-  const { received_id: _, ...shown } = viewRejection(shownRejection(rejection, verifyUrl));
+export function rejectedEvent(service: IngestService, accountId: string, rejection: Rejection) {
+  const { received_id: _, ...shown } = viewRejection(shownRejection(service, rejection));
   const { sourceId } = rejection;
   return draft("webhook.rejected", { subject: sourceId, accountId, data: { source_id: sourceId, ...shown } });
 }

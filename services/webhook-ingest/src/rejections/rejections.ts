@@ -7,13 +7,12 @@ import type { Tx } from "@signalbox/storage";
 import { z } from "zod";
 import type { IngestService } from "../context/ingest-service.ts";
 import { digestId, judgePosted } from "../judging/judge-webhook.ts";
-import { ownSource, sourcePath, webhooksRead, webhooksWrite } from "../sources/own-source.ts";
+import { belowSource, sourcePath, webhooksRead, webhooksWrite } from "../sources/own-source.ts";
 import { addressOf } from "../sources/source.ts";
 import { findSource } from "../sources/source-store.ts";
-import { verifyUrlOf } from "../sources/source-view.ts";
 import {
-  type Rejection,
   type RejectionInFull,
+  rejectionReason,
   type ShownRejection,
   shownRejection,
   viewRejection,
@@ -94,11 +93,7 @@ const RetriedResource = z
   .register(examples, { example: { outcome: "received", received_id: "rcv_01kbdq4v00e8w9x2m5n7p3r6tz" } });
 
 const rejectionFilter = {
-  reason: z
-    .string()
-    .regex(/^[a-z_]{1,64}$/)
-    .optional()
-    .describe("Only rejections with this reason, such as `signature_mismatch`."),
+  reason: rejectionReason,
   from: timeParameter().optional().describe("At this time or later."),
   to: timeParameter().optional().describe("Before this time."),
 };
@@ -110,26 +105,14 @@ const viewInFull = viewOf(RejectionInFullResource, ({ body }: RejectionInFull & 
 export function rejectionApi(service: IngestService, loadReceived: Load<unknown>): Edges {
   const receivedWebhook: Resolve = ({ receivedId }: { readonly receivedId: string | null }, _, context) =>
     receivedId && loadReceived(context, receivedId);
-  return edgesOf(declared(service), {
-    exampleIds: { id: webhookSourceExample.id, rejection_id: exampleOf(WebhookRejectionResource).id },
-    fields: { RetryWebhookRejectionPayload: { receivedWebhook } },
-  });
-}
-
-function declared(service: IngestService) {
-  const shown = <R extends Rejection>(rejection: R) =>
-    shownRejection(rejection, verifyUrlOf(service, rejection.sourceId));
-  return {
+  const declared = {
     rejectedWebhooks: listBelow({
       summary: "List refused webhooks with the reason, newest first",
       description: "The list is bounded; the oldest leave first.",
-      auth: webhooksRead,
-      limits: service.pageLimits,
+      ...belowSource(service),
       filter: rejectionFilter,
-      of: ownSource(service),
       read: async (range, sourceIds, { filter }) =>
-        (await listRejections(service.pool, sourceIds, range, filter)).map(shown),
-      parentId: ({ sourceId }) => sourceId,
+        (await listRejections(service.pool, sourceIds, range, filter)).map((one) => shownRejection(service, one)),
       position: ({ rejectedAt: at, id }) => ({ at, id }),
       rest: { get: base, item: WebhookRejectionResource, view: viewRejection },
       graph: { field: "rejections" },
@@ -144,7 +127,7 @@ function declared(service: IngestService) {
       rest: {
         get: one,
         resource: RejectionInFullResource,
-        answer: (rejection) => ok(viewInFull(shown(rejection))),
+        answer: (rejection) => ok(viewInFull(shownRejection(service, rejection))),
       },
     }),
     retryWebhookRejection: operation({
@@ -180,4 +163,8 @@ function declared(service: IngestService) {
       },
     }),
   };
+  return edgesOf(declared, {
+    exampleIds: { id: webhookSourceExample.id, rejection_id: exampleOf(WebhookRejectionResource).id },
+    fields: { RetryWebhookRejectionPayload: { receivedWebhook } },
+  });
 }

@@ -12,9 +12,8 @@ import { mayReceive } from "../sources/source-access.ts";
 import { findSource } from "../sources/source-store.ts";
 import type { Replay } from "./replay.ts";
 import { choiceOf } from "./replays.ts";
+import { stepSize } from "./source-replays.ts";
 
-/** Webhooks of one transaction: some twenty mebibytes of the largest ones. */
-const stepMax = 20;
 /** Largest number of day tables that one statement reads. */
 const windowDays = 7;
 
@@ -33,7 +32,7 @@ export async function publishStep(service: IngestService, tx: Tx, replay: Replay
 }
 
 async function nextOf({ pool }: IngestService, replay: Replay) {
-  const limit = Math.min(stepMax, Math.max(1, Math.ceil(replay.rate / 10)));
+  const limit = stepSize(replay);
   const { positionAt, positionId, receivedIds, published, missing } = replay;
   if (receivedIds.length > 0) {
     const handled = published + missing;
@@ -54,11 +53,8 @@ async function nextOf({ pool }: IngestService, replay: Replay) {
 }
 
 /** Reads the bytes as at their arrival. A body that the current source could not read goes out as bytes. */
-async function payloadOf(
-  { configuration }: IngestService,
-  source: Source,
-  { headers, body, bodyDecoded, contentType }: StoredWebhookInFull,
-): Promise<Payload> {
+async function payloadOf({ configuration }: IngestService, source: Source, webhook: StoredWebhookInFull) {
+  const { headers, body, bodyDecoded, contentType } = webhook;
   const coding = bodyDecoded ? undefined : headers["content-encoding"]?.toString();
   const decoding = await decodeBody(body, coding, configuration.get("limits.maxWebhookBytes"));
   if ("problem" in decoding && decoding.problem === "size") return { bytes: body };

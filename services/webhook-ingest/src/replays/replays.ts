@@ -1,44 +1,31 @@
 import type { Caller } from "@signalbox/auth";
 import { dateInput, examples, identifier, timestamp, viewOf, webhookSourceExample } from "@signalbox/contracts";
-import { AppError, newId } from "@signalbox/core";
-import { accepted, ok } from "@signalbox/http";
+import { AppError } from "@signalbox/core";
 import { audited, type Edges, edgesOf, listBelow, operation, record, tooMany } from "@signalbox/service";
 import type { Tx } from "@signalbox/storage";
 import { z } from "zod";
 import type { IngestService } from "../context/ingest-service.ts";
 import { missingReceived } from "../received/received-api.ts";
 import { countReceived, findOwnReceived, keptSince, type ReceivedChoice } from "../received/received-store.ts";
-import {
-  between,
-  betweenFields,
-  lockedSource,
-  ownSource,
-  sourcePath,
-  webhooksRead,
-  webhooksWrite,
-} from "../sources/own-source.ts";
+import { between, betweenFields, lockedSource, sourcePath, webhooksWrite } from "../sources/own-source.ts";
 import type { Source } from "../sources/source.ts";
 import type { Replay } from "./replay.ts";
-
-const totalMax = 1_000_000;
+import { newReplay, sourceReplays, totalMax } from "./source-replays.ts";
 
 /** Starts a replay; a dry run counts its webhooks. @throws AppError `validation_error` for unknown ids */
 async function startReplay(service: IngestService, tx: Tx, caller: Caller, source: Source, wanted: NewReplay) {
-  const { pool, replayEngine } = service;
-  const started = newReplay(service, source, wanted);
-  const { receivedIds } = started;
-  if (wanted.ids) await assertThere(service, source, receivedIds);
-  const total = wanted.ids ? receivedIds.length : await countReceived(pool, choiceOf(started), totalMax);
+  const { ids, from, event_types: eventTypes = [], dry_run: dryRun } = wanted;
+  const kept = from && new Date(Math.max(from.getTime(), keptSince(service)));
+  const receivedIds = [...new Set(ids)].sort();
+  const choice = { receivedIds, eventTypes, published: 0, missing: 0 };
+  const begun = { ...newReplay(service, "rpl", source, { ...wanted, from: kept }), ...choice };
+  if (ids) await assertThere(service, source, receivedIds);
+  const total = ids ? receivedIds.length : await countReceived(service.pool, choiceOf(begun), totalMax);
   const entry = audited(caller, { action: "webhook_source.replay", subject: source.id });
-  return replayEngine.start(tx, source.id, { ...started, total }, { totalMax, dryRun: wanted.dry_run, entry });
+  return service.replayEngine.start(tx, source.id, { ...begun, total }, { totalMax, dryRun, entry });
 }
 
-function cancelReplay({ replayEngine }: IngestService, tx: Tx, caller: Caller, replay: Replay) {
-  const entry = audited(caller, { action: "webhook_source.cancel_replay", subject: replay.sourceId });
-  return replayEngine.cancel(tx, replay, entry);
-}
-
-export const choiceOf = ({ sourceId, eventTypes, fromAt, toAt }: Replay): ReceivedChoice => ({
+export const choiceOf = ({ sourceId, eventTypes, fromAt, toAt }: Omit<Replay, "total">): ReceivedChoice => ({
   sourceId,
   eventTypes,
   fromMs: fromAt.getTime(),
@@ -55,39 +42,7 @@ async function assertThere({ pool }: IngestService, source: Source, ids: readonl
   throw new AppError("validation_error", "Some of these webhooks do not exist.", { details: details.slice(0, 20) });
 }
 
-/** Creates the replay in its first state, with its times limited to the retention and to the present. */
-function newReplay(
-  service: IngestService,
-  { id: sourceId, accountId }: Source,
-  { ids, from, to, event_types: eventTypes = [], rate }: NewReplay,
-): Replay {
-  const now = service.clock.now();
-  const fromAt = from ? new Date(Math.max(from.getTime(), keptSince(service))) : now;
-  return {
-    id: newId("rpl", now.getTime()),
-    sourceId,
-    accountId,
-    status: "running",
-    receivedIds: [...new Set(ids)].sort(),
-    eventTypes,
-    rate,
-    fromAt,
-    toAt: to && to < now ? to : now,
-    total: 0,
-    published: 0,
-    missing: 0,
-    positionAt: fromAt,
-    positionId: "",
-    createdAt: now,
-    finishedAt: null,
-  };
-}
-
 const exampleId = "rpl_01kbdq4v00e8w9x2m5n7p3r6tz";
-const base = `${sourcePath}/replays` as const;
-const one = `${base}/:replay_id` as const;
-const missing = "There is no such replay.";
-
 const CreateReplayBody = z
   .strictObject({
     ids: z.array(z.string().max(64)).min(1).max(1_000).optional().describe("The received webhooks to publish again."),
@@ -176,44 +131,26 @@ const viewReplay = viewOf(ReplayResource, (replay: Replay) => ({
 }));
 
 export function replayApi(service: IngestService): Edges {
-  const exampleIds = { id: webhookSourceExample.id, replay_id: exampleId };
-  const fields = {
-    ReceivedWebhookReplay: {
-      ...betweenFields,
-      ids: ({ receivedIds }: Replay) => orAll(receivedIds),
-      eventTypes: ({ eventTypes }: Replay) => orAll(eventTypes),
-    },
-  };
-  return edgesOf({ ...reads(service), ...writes(service) }, { exampleIds, fields });
-}
-
-function reads(service: IngestService) {
-  const { replayEngine, pageLimits } = service;
-  return {
+  const replays = sourceReplays(service, {
+    engine: service.replayEngine,
+    path: `${sourcePath}/replays`,
+    noun: "replay",
+    resource: ReplayResource,
+    view: viewReplay,
+    cancellation: "webhook_source.cancel_replay",
+  });
+  const declared = {
     receivedWebhookReplays: listBelow({
       summary: "List the replays of a source, newest first",
       description: "A replay publishes webhooks that were received again.",
-      auth: webhooksRead,
-      limits: pageLimits,
-      of: ownSource(service),
-      read: (range, sourceIds, { caller }) => replayEngine.list(range, caller.accountId, { parentIds: sourceIds }),
-      parentId: ({ sourceId }) => sourceId,
-      rest: { get: base, item: ReplayResource, view: viewReplay },
+      ...replays.list,
       graph: { field: "replays" },
     }),
     receivedWebhookReplay: record({
       summary: "Read a replay and its progress",
       description: "State, selection and number of items so far.",
-      auth: webhooksRead,
-      find: ({ caller, params }) => replayEngine.find(params.replay_id, caller.accountId, params.id),
-      missing,
-      rest: { get: one, resource: ReplayResource, answer: (replay) => ok(viewReplay(replay)) },
+      ...replays.record,
     }),
-  };
-}
-
-function writes(service: IngestService) {
-  return {
     createReceivedWebhookReplay: operation({
       summary: "Publish received webhooks again",
       description:
@@ -229,17 +166,12 @@ function writes(service: IngestService) {
           tooMany("replays", `A source has at most ${max} replays at once; wait until one ends, or cancel it.`),
       },
       rest: {
-        post: base,
+        post: `${sourcePath}/replays`,
         responses: { 200: ReplayCount, 202: ReplayResource },
-        idempotent: true,
-        answer: (result) =>
-          result.outcome === "started" ? accepted(viewReplay(result.replay)) : ok({ count: result.count }),
+        ...replays.start,
       },
       graph: {
-        payload: {
-          replay: (result) => (result.outcome === "started" ? result.replay : null),
-          count: (result) => (result.outcome === "counted" ? result.count : null),
-        },
+        payload: { replay: replays.replayOf, count: replays.countOf },
         type: "ReceivedWebhookReplayPayload",
         names: { id: "sourceId" },
       },
@@ -247,20 +179,16 @@ function writes(service: IngestService) {
     cancelReceivedWebhookReplay: operation({
       summary: "Cancel a replay",
       description: "Webhooks that are already published stay published.",
-      auth: webhooksWrite,
-      audit: "webhook_source.cancel_replay",
-      of: {
-        find: (tx, { caller, params }) => service.replayEngine.lock(tx, params.replay_id, caller.accountId, params.id),
-        missing,
-      },
-      change: (tx, replay, { caller }) => cancelReplay(service, tx, caller, replay),
-      rest: {
-        post: `${one}/cancel`,
-        responses: { 200: ReplayResource },
-        idempotent: true,
-        answer: (replay) => ok(viewReplay(replay)),
-      },
+      ...replays.cancel,
       graph: { payload: "replay", type: "ReceivedWebhookReplayPayload", names: { id: "sourceId", replay_id: "id" } },
     }),
   };
+  const fields = {
+    ReceivedWebhookReplay: {
+      ...betweenFields,
+      ids: ({ receivedIds }: Replay) => orAll(receivedIds),
+      eventTypes: ({ eventTypes }: Replay) => orAll(eventTypes),
+    },
+  };
+  return edgesOf(declared, { exampleIds: { id: webhookSourceExample.id, replay_id: exampleId }, fields });
 }

@@ -1,12 +1,11 @@
 import { matchesEventType, type WhyStep } from "@signalbox/contracts";
-import { eventsAbout, hasPrefix, linkTo, stepsOf, stepsOfReplay, type WhyFinder } from "@signalbox/service";
+import { eventsAbout, linkTo, stepsOf, stepsOfReplay, type WhyFinder } from "@signalbox/service";
 import { type Statement, sql } from "@signalbox/storage";
 import type { IngestService } from "../context/ingest-service.ts";
 import { listReceived } from "../received/received-store.ts";
-import type { RejectionRetry } from "../rejections/rejection-retry.ts";
+import { finderOf } from "../received/why-received.ts";
 import { listRejections } from "../rejections/rejection-store.ts";
-import { webhooksRead } from "../sources/own-source.ts";
-import type { Replay } from "./replay.ts";
+import type { RejectionRetry, Replay } from "./replay.ts";
 
 const step = stepsOf("webhook-ingest");
 const sourceIn = (table: string) =>
@@ -18,30 +17,22 @@ const shownMax = 5;
 
 /** Finds how far replays of received webhooks and retries of rejections have come, for the chain behind an id. */
 export const whyReplayed = (service: IngestService): readonly WhyFinder[] => [
-  {
-    ...webhooksRead,
-    knows: hasPrefix("rpl"),
-    async find({ accountId }, id) {
-      const sourceId = await findSource(service, sourceOfReplay, id, accountId);
-      const replay = sourceId && (await service.replayEngine.find(id, accountId, sourceId));
-      if (!replay) return null;
-      const chosen = await chosenBy(service, replay);
-      return { steps: viewReplay(replay), next: chosen.flatMap((one) => [linkTo(one), eventsAbout(one)]) };
-    },
-  },
-  {
-    ...webhooksRead,
-    knows: hasPrefix("rtr"),
-    async find({ accountId }, id) {
-      const sourceId = await findSource(service, sourceOfRetry, id, accountId);
-      const retry = sourceId && (await service.retryEngine.find(id, accountId, sourceId));
-      if (!retry) return null;
-      const { reason, fromAt: from, toAt: to } = retry;
-      const filter = { from, to, reason: reason ?? undefined };
-      const found = await listRejections(service.pool, [sourceId], { after: null, limit: shownMax }, filter);
-      return { steps: viewRetry(retry), next: found.map((one) => linkTo(one.id)) };
-    },
-  },
+  finderOf("rpl", async (accountId, id) => {
+    const sourceId = await findSource(service, sourceOfReplay, id, accountId);
+    const replay = sourceId && (await service.replayEngine.find(id, accountId, sourceId));
+    if (!replay) return null;
+    const chosen = await chosenBy(service, replay);
+    return { steps: viewReplay(replay), next: chosen.flatMap((one) => [linkTo(one), eventsAbout(one)]) };
+  }),
+  finderOf("rtr", async (accountId, id) => {
+    const sourceId = await findSource(service, sourceOfRetry, id, accountId);
+    const retry = sourceId && (await service.retryEngine.find(id, accountId, sourceId));
+    if (!retry) return null;
+    const { reason, fromAt: from, toAt: to } = retry;
+    const filter = { from, to, reason: reason ?? undefined };
+    const found = await listRejections(service.pool, [sourceId], { after: null, limit: shownMax }, filter);
+    return { steps: viewRetry(retry), next: found.map((one) => linkTo(one.id)) };
+  }),
 ];
 
 async function findSource({ pool }: IngestService, statement: Statement, id: string, accountId: string) {

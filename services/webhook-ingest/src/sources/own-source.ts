@@ -18,6 +18,14 @@ export const ownSource = (service: IngestService) => ({
   missing: missingSource,
 });
 
+/** What the lists of what a source has share. */
+export const belowSource = (service: IngestService) => ({
+  auth: webhooksRead,
+  limits: service.pageLimits,
+  of: ownSource(service),
+  parentId: ({ sourceId }: { readonly sourceId: string }) => sourceId,
+});
+
 /** Locks a source of the caller for a change of what is below it. */
 export const lockedSource = (service: IngestService): OwnRow<Source, { readonly id: string }> => ({
   find: (tx, { caller, params }) => lockSource(service, tx, caller.accountId, params.id),

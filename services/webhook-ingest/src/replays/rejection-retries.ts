@@ -1,69 +1,35 @@
 import type { Caller } from "@signalbox/auth";
 import { dateInput, examples, identifier, timestamp, viewOf, webhookSourceExample } from "@signalbox/contracts";
-import { newId } from "@signalbox/core";
-import { accepted, ok } from "@signalbox/http";
 import { audited, type Edges, edgesOf, listBelow, operation, record, tooMany } from "@signalbox/service";
 import type { Tx } from "@signalbox/storage";
 import { z } from "zod";
 import type { IngestService } from "../context/ingest-service.ts";
-import {
-  between,
-  betweenFields,
-  lockedSource,
-  ownSource,
-  sourcePath,
-  webhooksRead,
-  webhooksWrite,
-} from "../sources/own-source.ts";
+import { rejectionReason } from "../rejections/rejection.ts";
+import { countKeptRejections, lockKeptRejections } from "../rejections/rejection-store.ts";
+import { verifyAgain } from "../rejections/rejections.ts";
+import { between, betweenFields, lockedSource, sourcePath, webhooksWrite } from "../sources/own-source.ts";
 import type { Source } from "../sources/source.ts";
-import type { RejectionRetry } from "./rejection-retry.ts";
-import { countKeptRejections, lockKeptRejections } from "./rejection-store.ts";
-import { verifyAgain } from "./rejections.ts";
+import type { RejectionRetry } from "./replay.ts";
+import { newReplay, sourceReplays, stepSize, totalMax } from "./source-replays.ts";
 
-/** More rejections than the bytes of a source hold. */
-const totalMax = 1_000_000;
-/** Rejections of one transaction. */
-const stepMax = 20;
-
-async function startRejectionRetry(
-  service: IngestService,
-  tx: Tx,
-  caller: Caller,
-  { id: sourceId, accountId }: Source,
-  { reason, from: fromAt = new Date(0), to, rate, dry_run: dryRun }: z.output<typeof RetryBody>,
-) {
-  const now = service.clock.now();
-  const choice = { sourceId, reason: reason ?? null, fromAt, toAt: to && to < now ? to : now };
-  const retry: RejectionRetry = {
-    ...choice,
-    id: newId("rtr", now.getTime()),
-    accountId,
-    status: "running",
+async function startRejectionRetry(service: IngestService, tx: Tx, caller: Caller, source: Source, wanted: NewRetry) {
+  const { reason, from = new Date(0), to, rate, dry_run: dryRun } = wanted;
+  const counts = { received: 0, repeated: 0, refused: 0 };
+  const begun = {
+    ...newReplay(service, "rtr", source, { from, to, rate }),
+    ...counts,
+    reason: reason ?? null,
     eventTypes: [],
-    rate,
-    total: await countKeptRejections(tx, choice),
-    received: 0,
-    repeated: 0,
-    refused: 0,
-    positionAt: fromAt,
-    positionId: "",
-    createdAt: now,
-    finishedAt: null,
   };
-  const entry = audited(caller, { action: "webhook_source.retry_rejection", subject: sourceId });
-  return service.retryEngine.start(tx, sourceId, retry, { totalMax, dryRun, entry });
-}
-
-function cancelRejectionRetry({ retryEngine }: IngestService, tx: Tx, caller: Caller, retry: RejectionRetry) {
-  const entry = audited(caller, { action: "webhook_source.retry_rejection", subject: retry.sourceId });
-  return retryEngine.cancel(tx, retry, entry);
+  const retry = { ...begun, total: await countKeptRejections(tx, begun) };
+  const entry = audited(caller, { action: "webhook_source.retry_rejection", subject: source.id });
+  return service.retryEngine.start(tx, source.id, retry, { totalMax, dryRun, entry });
 }
 
 /** Verifies the next few rejections of a retry, one after another, so that they are received in their order. */
 export async function retryStep(service: IngestService, tx: Tx, retry: RejectionRetry) {
-  const position = { at: retry.positionAt, id: retry.positionId };
-  const limit = Math.min(stepMax, Math.max(1, Math.ceil(retry.rate / 10)));
-  const rejections = await lockKeptRejections(service, tx, retry, position, limit);
+  const limit = stepSize(retry);
+  const rejections = await lockKeptRejections(service, tx, retry, limit);
   const counts = { received: retry.received, repeated: retry.repeated, refused: retry.refused };
   for (const rejection of rejections) {
     const { outcome } = await verifyAgain(service, tx, rejection);
@@ -75,18 +41,11 @@ export async function retryStep(service: IngestService, tx: Tx, retry: Rejection
   return { replay: { ...retry, ...counts, ...reached }, count, isLast: count < limit };
 }
 
-const list = `${sourcePath}/rejection-retries` as const;
-const one = `${list}/:retry_id` as const;
 const exampleId = "rtr_01kbdq4v00e8w9x2m5n7p3r6tz";
-const missing = "There is no such retry.";
 
 const RetryBody = z
   .strictObject({
-    reason: z
-      .string()
-      .regex(/^[a-z_]{1,64}$/)
-      .optional()
-      .describe("Only rejections with this reason, such as `signature_mismatch`."),
+    reason: rejectionReason,
     from: dateInput.optional().describe("Rejections at this time or later."),
     to: dateInput.optional().describe("Rejections before this time. Default: now."),
     rate: z.int().min(1).max(1_000).default(100).describe("Webhooks verified per second."),
@@ -98,6 +57,8 @@ const RetryBody = z
   })
   .meta({ id: "RetryWebhookRejections" })
   .register(examples, { example: { reason: "signature_mismatch", rate: 50 } });
+
+type NewRetry = z.output<typeof RetryBody>;
 
 const RetryResource = z
   .object({
@@ -142,41 +103,27 @@ const RetryCount = z
   .meta({ id: "WebhookRejectionRetryCount" })
   .register(examples, { example: { count: 100 } });
 
-const viewRetry = viewOf(RetryResource, (retry: RejectionRetry) => between(retry));
-
 export function rejectionRetryApi(service: IngestService): Edges {
-  const exampleIds = { id: webhookSourceExample.id, retry_id: exampleId };
-  const fields = { WebhookRejectionRetry: betweenFields };
-  return edgesOf({ ...reads(service), ...writes(service) }, { exampleIds, fields });
-}
-
-function reads(service: IngestService) {
-  return {
+  const retries = sourceReplays(service, {
+    engine: service.retryEngine,
+    path: `${sourcePath}/rejection-retries`,
+    noun: "retry",
+    resource: RetryResource,
+    view: viewOf(RetryResource, (retry: RejectionRetry) => between(retry)),
+    cancellation: "webhook_source.retry_rejection",
+  });
+  const declared = {
     webhookRejectionRetries: listBelow({
       summary: "List the retries of a source's rejections, newest first",
       description: "Each with its progress and outcome.",
-      auth: webhooksRead,
-      limits: service.pageLimits,
-      of: ownSource(service),
-      read: (range, sourceIds, { caller }) =>
-        service.retryEngine.list(range, caller.accountId, { parentIds: sourceIds }),
-      parentId: ({ sourceId }) => sourceId,
-      rest: { get: list, item: RetryResource, view: viewRetry },
+      ...retries.list,
       graph: { field: "rejectionRetries" },
     }),
     webhookRejectionRetry: record({
       summary: "Read a retry of rejections and its progress",
       description: "State, filter and what became of the rejections so far.",
-      auth: webhooksRead,
-      find: ({ caller, params }) => service.retryEngine.find(params.retry_id, caller.accountId, params.id),
-      missing,
-      rest: { get: one, resource: RetryResource, answer: (retry) => ok(viewRetry(retry)) },
+      ...retries.record,
     }),
-  };
-}
-
-function writes(service: IngestService) {
-  return {
     retryWebhookRejections: operation({
       summary: "Verify all kept rejections of a source again",
       description:
@@ -194,15 +141,10 @@ function writes(service: IngestService) {
       rest: {
         post: `${sourcePath}/rejections/retry`,
         responses: { 200: RetryCount, 202: RetryResource },
-        idempotent: true,
-        answer: (result) =>
-          result.outcome === "started" ? accepted(viewRetry(result.replay)) : ok({ count: result.count }),
+        ...retries.start,
       },
       graph: {
-        payload: {
-          retry: (result) => (result.outcome === "started" ? result.replay : null),
-          count: (result) => (result.outcome === "counted" ? result.count : null),
-        },
+        payload: { retry: retries.replayOf, count: retries.countOf },
         type: "WebhookRejectionRetryPayload",
         names: { id: "sourceId" },
       },
@@ -210,20 +152,12 @@ function writes(service: IngestService) {
     cancelWebhookRejectionRetry: operation({
       summary: "Cancel a retry of rejections",
       description: "Webhooks that are already received stay received.",
-      auth: webhooksWrite,
-      audit: "webhook_source.retry_rejection",
-      of: {
-        find: (tx, { caller, params }) => service.retryEngine.lock(tx, params.retry_id, caller.accountId, params.id),
-        missing,
-      },
-      change: (tx, retry, { caller }) => cancelRejectionRetry(service, tx, caller, retry),
-      rest: {
-        post: `${one}/cancel`,
-        responses: { 200: RetryResource },
-        idempotent: true,
-        answer: (retry) => ok(viewRetry(retry)),
-      },
+      ...retries.cancel,
       graph: { payload: "retry", type: "WebhookRejectionRetryPayload", names: { id: "sourceId", retry_id: "id" } },
     }),
   };
+  return edgesOf(declared, {
+    exampleIds: { id: webhookSourceExample.id, retry_id: exampleId },
+    fields: { WebhookRejectionRetry: betweenFields },
+  });
 }
