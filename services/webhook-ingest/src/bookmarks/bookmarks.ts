@@ -53,6 +53,7 @@ async function deleteBookmark({ outbox }: IngestService, tx: Tx, caller: Caller,
 const base = "/api/v1/webhooks/bookmarks";
 const one = `${base}/:name` as const;
 const missing = "There is no bookmark of this name.";
+const nameTaken = "The account has a bookmark of this name; delete it or choose another name.";
 
 const bookmarkName = z
   .string()
@@ -100,12 +101,13 @@ const BookmarkInFull = BookmarkResource.extend({ headers: maskedHeaders })
   })
   .register(examples, { example: { ...bookmarkExample, headers: { "content-type": "application/json" } } });
 
+const viewBookmark = viewOf(BookmarkResource, (_: Bookmark) => ({}));
+const viewInFull = viewOf(BookmarkInFull, (_: StoredBookmark) => ({}));
+
 /** Received webhooks that are kept under a name, at both edges. Their bytes are a route of REST alone. */
 export function bookmarkApi(service: IngestService): Edges {
-  const edges = edgesOf(
-    { ...reads(service), ...writes(service) },
-    { exampleIds: { id: webhookSourceExample.id, ref: bookmarkExample.received_id, name: bookmarkExample.name } },
-  );
+  const { name, received_id: ref } = bookmarkExample;
+  const edges = edgesOf(declared(service), { exampleIds: { id: webhookSourceExample.id, ref, name } });
   edges.routes.get(`${one}/body`, {
     operationId: "webhookBookmarkBody",
     summary: "Read the bytes of a bookmark as they were signed",
@@ -120,7 +122,8 @@ export function bookmarkApi(service: IngestService): Edges {
   return edges;
 }
 
-function reads({ pool, pageLimits }: IngestService) {
+function declared(service: IngestService) {
+  const { pool, pageLimits } = service;
   return {
     webhookBookmarks: list({
       summary: "List bookmarks, newest first",
@@ -138,12 +141,6 @@ function reads({ pool, pageLimits }: IngestService) {
       missing,
       rest: { get: one, resource: BookmarkInFull, answer: (bookmark) => ok(viewInFull(bookmark)) },
     }),
-  };
-}
-
-function writes(service: IngestService) {
-  const message = "The account has a bookmark of this name; delete it or choose another name.";
-  return {
     bookmarkReceivedWebhook: operation({
       summary: "Keep a received webhook under a name",
       description:
@@ -158,7 +155,7 @@ function writes(service: IngestService) {
       },
       change: (tx, received, { caller, input }) => createBookmark(service, tx, caller, received, input.name),
       refusals: {
-        "name-taken": conflict("name", "invalid", message),
+        "name-taken": conflict("name", "invalid", nameTaken),
         "limit-reached": ({ max }) =>
           tooMany("name", `The account has ${max} bookmarks; delete one that is not needed.`),
         "bytes-reached": tooMany("name", "The bookmarks of the account would have more than 16 MiB; delete one."),
@@ -189,6 +186,3 @@ function writes(service: IngestService) {
     }),
   };
 }
-
-const viewBookmark = viewOf(BookmarkResource, (_: Bookmark) => ({}));
-const viewInFull = viewOf(BookmarkInFull, (_: StoredBookmark) => ({}));

@@ -104,7 +104,6 @@ const UpdateSourceBody = z
   .register(examples, { example: { event_types: ["order.created"], status: "paused" } });
 
 export function sourceApi(service: IngestService, loadSource: Load<Source>): Edges {
-  const operations = { ...writes(service), ...sourceRotations(service) };
   const ingestPath = ({ address }: SourceAddress) => pathTo(address);
   const fields = {
     WebhookSource: {
@@ -117,12 +116,7 @@ export function sourceApi(service: IngestService, loadSource: Load<Source>): Edg
     WebhookSourceAddress: { ingestPath },
     FormerIngestPath: { ingestPath },
   };
-  const exampleIds = { id: webhookSourceExample.id };
-  return edgesOf({ ...reads(service, loadSource), ...operations }, { exampleIds, fields });
-}
-
-function reads(service: IngestService, loadSource: Load<Source>) {
-  return {
+  const declared = {
     webhookSources: list({
       summary: "List sources, newest first",
       description: "The sources of the account, without their secrets.",
@@ -141,7 +135,10 @@ function reads(service: IngestService, loadSource: Load<Source>) {
       rest: { get: sourcePath, resource: SourceInFullResource, answer: (source) => showSource(service, source) },
       graph: { type: "WebhookSource", load: loadSource },
     }),
+    ...writes(service),
+    ...sourceRotations(service),
   };
+  return edgesOf(declared, { exampleIds: { id: webhookSourceExample.id }, fields });
 }
 
 function writes(service: IngestService) {
