@@ -76,7 +76,7 @@ export interface OutboundClient {
   close(): Promise<void>;
 }
 
-interface OutboundClientOptions {
+export interface OutboundClientOptions {
   /** Non-public targets that are allowed: `10.0.0.5:8443`, `127.0.0.1:*`. */
   readonly allow: readonly string[];
   /** Ports of this process's own listeners. */

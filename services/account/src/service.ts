@@ -2,8 +2,8 @@ import { readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import type { PrincipalSource } from "@signalbox/auth";
 import { resourceMetadataPrefix } from "@signalbox/http";
-import { createNameLookup, createOutboundClient } from "@signalbox/net";
-import { ownPorts, type ServiceContext, type ServiceParts } from "@signalbox/runtime";
+import { openOutboundClient } from "@signalbox/net";
+import type { ServiceContext, ServiceParts } from "@signalbox/runtime";
 import { openService, refusalOf, startCanary } from "@signalbox/service";
 import { atStart, createSealer, databaseOptions, openPool } from "@signalbox/storage";
 import { hasUnannouncedAccess } from "./access/access-announcements.ts";
@@ -47,9 +47,8 @@ export async function createService(context: ServiceContext<Properties>): Promis
     signingKeys,
     ...openOtherServices(context),
   });
-  const identity = service.hasIssuer
-    ? openIdentityService(service, signingKeys, limiterOf, openOutbound(context))
-    : null;
+  const openOutbound = () => openOutboundClient(context, { allow: configuration.get("account.outbound.allow") });
+  const identity = service.hasIssuer ? openIdentityService(service, signingKeys, limiterOf, openOutbound()) : null;
   const atOurStart = { waitMs: configuration.get("database.start-wait"), log };
   await atStart(async () => identity && openIssuer(identity), atOurStart);
   // Before a person signs in with an address that is not settled yet.
@@ -73,12 +72,4 @@ export async function createService(context: ServiceContext<Properties>): Promis
     mounts: { [resourceMetadataPrefix]: protectedResourceListener(service), ...(identity && issuerMounts(identity)) },
     onForbidden: (request) => service.auditRefusals.record(refusalOf(request)),
   });
-}
-
-/** Opens the client that calls identity providers, but never an internal address. */
-function openOutbound({ configuration, clock, runner }: ServiceContext<Properties>) {
-  const allow = configuration.get("account.outbound.allow");
-  const outbound = createOutboundClient({ allow, refusePorts: ownPorts, lookup: createNameLookup({ clock }), clock });
-  runner.defer("outbound client", () => outbound.close());
-  return outbound;
 }

@@ -6,8 +6,8 @@ import { ImageResource } from "@signalbox/contracts";
 import { seconds } from "@signalbox/core";
 import { exportRoutes } from "@signalbox/http";
 import { type ImagePool, openImagePool } from "@signalbox/imaging";
-import { createOutboundClient, type OutboundClient } from "@signalbox/net";
-import { createWakeUp, ownPorts, type ServiceContext, type ServiceParts } from "@signalbox/runtime";
+import { openOutboundClient } from "@signalbox/net";
+import { createWakeUp, type ServiceContext, type ServiceParts } from "@signalbox/runtime";
 import { imageJobMetrics, keepStatistics, type OpenedService, openPrincipals, openService } from "@signalbox/service";
 import {
   createSealer,
@@ -110,7 +110,7 @@ async function fillContext(context: Context, opened: OpenedService, sealer: Seal
     objectFiles,
     staging: await openStagingArea({ directory: directory ?? objectFiles.directory, bytesMax, runner, log }),
     imagePool: context.imagePool ?? (await openOwnPool(context)),
-    outbound: openOutbound(context),
+    outbound: openOutboundClient(context, { allow: configuration.get("images.import.allow") }),
     uploadTarget: await openUploadTarget(context, objects, objectFiles),
     imageStore: new ImageStore(pool, configuration),
     signingKeyStore: new SigningKeyStore(pool, sealer, clock),
@@ -161,19 +161,6 @@ async function openOwnPool({ configuration, clock, log, runner, metrics }: Conte
     runner,
     onJob: imageJobMetrics(metrics),
   });
-}
-
-/** Opens the client that fetches imports, behind the outbound guard. */
-function openOutbound({ configuration, runner, clock, metrics }: Context): OutboundClient {
-  const imported = metrics.histogram("signalbox_outbound_seconds");
-  const outbound = createOutboundClient({
-    allow: configuration.get("images.import.allow"),
-    refusePorts: ownPorts,
-    clock,
-    onEnd: (outcome, durationMs) => imported.observe({ outcome }, durationMs / 1000),
-  });
-  runner.defer("outbound client", () => outbound.close());
-  return outbound;
 }
 
 const publicContentLimit = ({ configuration }: Context) => ({

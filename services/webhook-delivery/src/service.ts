@@ -2,8 +2,8 @@ import { readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { seconds } from "@signalbox/core";
 import { publishEvents as publishReports, ReplayEngine } from "@signalbox/events";
-import { createNameLookup, createOutboundClient } from "@signalbox/net";
-import { createWakeUp, ownPorts, type ServiceParts, type WakeUp } from "@signalbox/runtime";
+import { openOutboundClient } from "@signalbox/net";
+import { createWakeUp, type ServiceParts, type WakeUp } from "@signalbox/runtime";
 import { createStatistics, type OpenedService, openPrincipals, openService } from "@signalbox/service";
 import { atStart, createSealer, type Pool, type Sealer } from "@signalbox/storage";
 import { openCanary } from "./canary/canary.ts";
@@ -170,22 +170,16 @@ function leaseOf({ configuration }: DeliveryContext): number {
   );
 }
 
-function openOutbound({ configuration, clock, metrics, runner }: DeliveryContext) {
-  const duration = metrics.histogram("signalbox_outbound_seconds");
-  const outbound = createOutboundClient({
+function openOutbound(context: DeliveryContext) {
+  const { configuration } = context;
+  return openOutboundClient(context, {
     allow: configuration.get("webhook-delivery.outbound.allow"),
-    refusePorts: ownPorts,
     proxy: configuration.get("webhook-delivery.outbound.proxy"),
     http2: configuration.get("webhook-delivery.outbound.http2"),
     // As many connections as attempts: waiting for a connection would use up an attempt's deadline.
     connectionsPerOriginMax: configuration.get("webhook-delivery.attempts.in-flight-max-per-host"),
     idleTimeoutMs: seconds(60),
-    lookup: createNameLookup({ clock }),
-    clock,
-    onEnd: (outcome, durationMs) => duration.observe({ outcome }, durationMs / 1000),
   });
-  runner.defer("outbound client", () => outbound.close());
-  return outbound;
 }
 
 function openPullWaits({ configuration, runner }: DeliveryContext, pool: Pool): PullWaits {

@@ -3,8 +3,8 @@ import { fileURLToPath } from "node:url";
 import { WebhookSourceResource } from "@signalbox/contracts";
 import { ReplayEngine } from "@signalbox/events";
 import { exportRoutes } from "@signalbox/http";
-import { createNameLookup, createOutboundClient } from "@signalbox/net";
-import { ownPorts, type ServiceContext, type ServiceParts } from "@signalbox/runtime";
+import { openOutboundClient } from "@signalbox/net";
+import type { ServiceContext, ServiceParts } from "@signalbox/runtime";
 import { openPrincipals, openService } from "@signalbox/service";
 import { createSealer } from "@signalbox/storage";
 import { accountEvents } from "./consumers.ts";
@@ -39,7 +39,7 @@ export async function createService(context: ServiceContext<Properties>): Promis
   const sealedColumns = [...sealedSecrets, sealedProofs];
   const opened = await openService(context, { prismaDirectory, sealer, sealedColumns });
   const { pool, outbox, consume, serve } = opened;
-  const outbound = openOutbound(context);
+  const outbound = openOutboundClient(context, { allow: configuration.get("webhook-ingest.outbound.allow") });
   const sourceStatistics = new SourceStatistics(pool, clock);
   const findWithSecrets = (id: string) => findSourceWithSecrets(pool, sealer, id, clock.now());
   const findIdAt = (address: string) => findSourceIdAt(pool, address);
@@ -78,18 +78,4 @@ export async function createService(context: ServiceContext<Properties>): Promis
     whyFinders: [...whyReceived(service), whyRepeated(service), ...whyReplayed(service)],
     typeDefs: await readFile(schemaFile, "utf8"),
   });
-}
-
-/** Opens the client that calls senders, but never an internal address. */
-function openOutbound({ configuration, clock, metrics, runner }: ServiceContext<Properties>) {
-  const duration = metrics.histogram("signalbox_outbound_seconds");
-  const outbound = createOutboundClient({
-    allow: configuration.get("webhook-ingest.outbound.allow"),
-    refusePorts: ownPorts,
-    lookup: createNameLookup({ clock }),
-    clock,
-    onEnd: (outcome, durationMs) => duration.observe({ outcome }, durationMs / 1000),
-  });
-  runner.defer("outbound client", () => outbound.close());
-  return outbound;
 }

@@ -9,7 +9,7 @@ import { schemaDifference } from "@signalbox/storage/authoring";
 import { createSubgraphClient, eventually, serveListener, serviceWith, testPerson } from "@signalbox/testing";
 import type { IngestService } from "../src/context/ingest-service.ts";
 import { serviceEdges } from "../src/edges.ts";
-import { replayKind } from "../src/replays/replay.ts";
+import { replayKind, retryKind } from "../src/replays/replay.ts";
 import { configurationWith } from "./configuration-with.ts";
 import { type Harness, prismaDirectory, sourcesPath, startIngest } from "./harness.ts";
 import { schemes, secrets, sign } from "./signing.ts";
@@ -350,6 +350,7 @@ test("a hundred sources of a query are one statement, each of their lists is one
     configuration: configurationWith({ "http.base-url": "", "webhook-ingest.received.retention": 0 }),
     pageLimits: { maxPageSize: () => 100, pageSize: () => 20 },
     replayEngine: new ReplayEngine(replayKind, { pool, outbox: {} as Outbox, clock }),
+    retryEngine: new ReplayEngine(retryKind, { pool, outbox: {} as Outbox, clock }),
     sourceStatistics: { stored: {} as Statistics },
   });
   const { resolvers } = serviceEdges(service);

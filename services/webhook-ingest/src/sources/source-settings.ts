@@ -21,6 +21,7 @@ const jsonPointer = z
   .regex(/^(?:\/(?:[^~/]|~[01])*)+$/);
 const inHeader = z.strictObject({ header: headerName.describe("The name of the header.") });
 const atPointer = z.strictObject({ pointer: jsonPointer.describe("The JSON Pointer of the value in the body.") });
+const place = z.union([inHeader, atPointer]);
 const inQuery = z.strictObject({
   query: z
     .string()
@@ -99,10 +100,7 @@ const keyMembers = {
     .describe(
       "`raw`: an Ed25519 key of 32 bytes; `spki`: a public key in PEM or as base 64 of its DER; `certificate`: the request names a certificate, and the secret is the text of {secret}.",
     ),
-  certificate_from: z
-    .union([inHeader, atPointer])
-    .nullable()
-    .describe("Place of the URL of the sender's certificate in the request."),
+  certificate_from: place.nullable().describe("Place of the URL of the sender's certificate in the request."),
   certificate_urls: z
     .array(certificateUrl)
     .max(8)
@@ -179,14 +177,7 @@ const senderMembers = {
   keep_rejected_bodies: z.boolean().describe("Keeps refused webhooks, so that they can be read and retried."),
   delivery_id_from: placeOfId.describe("Place of the delivery id, instead of the scheme's own."),
   event_type_from: z
-    .union([
-      inHeader,
-      atPointer,
-      z
-        .array(z.union([inHeader, atPointer]))
-        .min(1)
-        .max(8),
-    ])
+    .union([inHeader, atPointer, z.array(place).min(1).max(8)])
     .describe("Place of the event type, instead of the scheme's own; of several places the first with a value counts."),
   forwarded_headers: z
     .array(headerName)

@@ -88,7 +88,4 @@ export class JwksCache {
   }
 }
 
-const textsOf = ({ secrets }: CachedSource): string[] => [
-  secrets.current,
-  ...secrets.former.map(({ secret }) => secret),
-];
+const textsOf = ({ secrets: { current, former } }: CachedSource) => [current, ...former.map(({ secret }) => secret)];
