@@ -14,7 +14,6 @@ import { graphReference } from "./generators/graph-reference.ts";
 import { metricsReference } from "./generators/metrics-reference.ts";
 import { keptPrismaClients } from "./generators/prisma-clients.ts";
 import { propertyLists, propertyPage } from "./generators/property-files.ts";
-import { runbookCommands } from "./generators/runbook-commands.ts";
 import { subgraphs } from "./generators/subgraphs.ts";
 
 /** Of the container `edge-exporter` in docker-compose.yml, which has it alone. */
@@ -70,7 +69,6 @@ export const generators: readonly Generator[] = [
   metricsReference,
   graphReference,
   prometheusRules,
-  runbookCommands,
   commandReference,
   performanceReference,
   nginxConfigurationFile,

@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { serviceNames } from "@signalbox/core";
 import { parseAllDocuments } from "yaml";
-import { commandsIn } from "../generate/generators/runbook-commands.ts";
 import { root } from "../generate/repository.ts";
+import { commandsIn } from "../observe/test/runbook-commands.ts";
 
 type Labels = Readonly<Record<string, string>>;
 

@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { repositoryFolder } from "@signalbox/infra/engines/engine-folders.ts";
-import { commandsIn } from "@signalbox/infra/generate/generators/runbook-commands.ts";
+import { commandsIn } from "@signalbox/infra/observe/test/runbook-commands.ts";
 import { commandsOf } from "../tour/read-page.ts";
 
 /** Returns the command block of the deployment page that contains this line. */

@@ -3,7 +3,7 @@ import { chmod, mkdir, readFile, writeFile } from "node:fs/promises";
 import { delimiter, dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { repositoryFolder } from "@signalbox/infra/engines/engine-folders.ts";
-import { commandsIn } from "@signalbox/infra/generate/generators/runbook-commands.ts";
+import { commandsIn } from "@signalbox/infra/observe/test/runbook-commands.ts";
 import { environment } from "@signalbox/runtime";
 import type { Mode } from "../ledger/systems/ledger-system.ts";
 

@@ -7,7 +7,7 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { newId } from "@signalbox/core";
 import { decodeEvent } from "@signalbox/events";
-import { tasksIn } from "@signalbox/infra/generate/generators/runbook-commands.ts";
+import { tasksIn } from "@signalbox/infra/observe/test/runbook-commands.ts";
 import { sql } from "@signalbox/storage";
 import { eventually, startProcess } from "@signalbox/testing";
 import { type EmbeddedSystem, newDataDirectory, removeData, startEmbeddedSystem } from "../systems/embedded-system.ts";
