@@ -8,7 +8,7 @@ import { fileURLToPath } from "node:url";
 import { topics } from "@signalbox/contracts";
 import { type ServiceName, systemClock } from "@signalbox/core";
 import { type EventLog, openEventLog } from "@signalbox/events";
-import { startPostgres } from "@signalbox/infra/engines/index.ts";
+import { startPostgres } from "@signalbox/infra/engines/postgres/start-postgres.ts";
 import { createLogger, createMetrics, createTracer, environment } from "@signalbox/runtime";
 import { openPool, type Pool, sql } from "@signalbox/storage";
 import { createSender, eventually, freePort, startAccountStandIn, type TestPerson } from "@signalbox/testing";

@@ -7,9 +7,9 @@ import { before, test } from "node:test";
 import { promisify } from "node:util";
 import { serviceNames } from "@signalbox/core";
 import { loadConfiguration } from "@signalbox/runtime";
+import { enginesFolder } from "../engines/engine-folders.ts";
 import { fetchOnce } from "../engines/fetch-once.ts";
 import { installWithGo } from "../engines/go-program.ts";
-import { enginesFolder } from "../engines/index.ts";
 import { packageProperties } from "../generate/package-properties.ts";
 import { root } from "../generate/repository.ts";
 

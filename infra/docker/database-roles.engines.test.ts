@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { promisify } from "node:util";
 import pg from "pg";
-import { type RunningPostgres, startPostgres } from "../engines/index.ts";
+import { type RunningPostgres, startPostgres } from "../engines/postgres/start-postgres.ts";
 
 const services = ["account", "config", "images", "webhook_delivery", "webhook_ingest"];
 const passwords: Record<string, string> = Object.fromEntries(

@@ -9,7 +9,9 @@ import { after, before, test } from "node:test";
 import { securityHeaders } from "@signalbox/core";
 import { createErrorResponses } from "@signalbox/runtime";
 import { eventually, type ServedListener, serveListener } from "@signalbox/testing";
-import { engineNamed, freePort, startOwnEngine } from "../engines/index.ts";
+import { engineNamed } from "../engines/engines.ts";
+import { freePort } from "../engines/free-port.ts";
+import { startOwnEngine } from "../engines/own-engines.ts";
 import { createInProcessEdge } from "./in-process-edge.ts";
 import { nginxConfiguration } from "./nginx-configuration.ts";
 

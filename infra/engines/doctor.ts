@@ -1,4 +1,5 @@
 import { stripVTControlCharacters } from "node:util";
+import { EngineAbsentError } from "./engine.ts";
 import { run } from "./processes.ts";
 
 /** One line of the table: what a program is wanted for, and what the machine has. */
@@ -21,12 +22,24 @@ export async function examine(programs: readonly WantedProgram[] = wantedProgram
   );
 }
 
+/** Finds a program of the table under the name that it has here. @throws EngineAbsentError with the commands that install it */
+export async function findProgram(
+  name: string,
+  programs = wantedPrograms,
+): Promise<{ readonly command: string; readonly version: string }> {
+  const findings = await examine(programs.filter(({ names }) => names.includes(name)));
+  const { command = null, found = null, state = "absent" } = findings[0] ?? {};
+  if (command !== null && found !== null && state === "ok") return { command, version: found };
+  throw new EngineAbsentError(`${name} is ${state}; install it with:\n${await describeMissing(findings)}`);
+}
+
 const isMissing = ({ state }: Finding): boolean => state !== "ok";
 
 /** The packages of a system that bring what is missing, each once. Python's virtual environments are one of their own. */
 export async function missingPackages(findings: readonly Finding[], system: PackageSystem): Promise<string[]> {
   const names = findings.filter(isMissing).flatMap(({ program }) => program.packages[system] ?? []);
-  if (system === "debian" && !(await canMakeEnvironments())) names.push("python3-venv");
+  const wantsPython = findings.some(({ program }) => program.names.includes("python3"));
+  if (wantsPython && system === "debian" && !(await canMakeEnvironments())) names.push("python3-venv");
   return [...new Set(names)];
 }
 

@@ -5,13 +5,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { eventually } from "@signalbox/testing";
+import { findProgram } from "./doctor.ts";
 import { type Engine, EngineAbsentError, type RunningEngine } from "./engine.ts";
 import { createEngineSet } from "./engine-set.ts";
 import { sharedEngines } from "./engines.ts";
-import { findProgram } from "./find-program.ts";
 import { startOwnEngine } from "./own-engines.ts";
 import { isRunning, signalProcess } from "./processes.ts";
-import { redis } from "./redis.ts";
+import { redis } from "./program-engines.ts";
 
 const folder = await mkdtemp(join(tmpdir(), "signalbox-engines-"));
 const set = createEngineSet({ folder, engines: [redis] });
@@ -98,14 +98,14 @@ test("a part of the tests starts only the engines that it asks for", async () =>
 });
 
 test("an absent program is named with the command that installs it", async () => {
-  const finding = findProgram({
-    name: "no-such-engine",
-    versionArgs: [],
-    install: "apt-get install -y no-such-engine",
-  });
-  await assert.rejects(finding, (error) => {
+  const absent = {
+    names: ["no-such-engine"],
+    usedFor: "tests",
+    packages: { debian: "lost", fedora: null, macos: null },
+  };
+  await assert.rejects(findProgram("no-such-engine", [absent]), (error) => {
     assert.ok(error instanceof EngineAbsentError);
-    assert.match(error.message, /no-such-engine is not on PATH; install it with: apt-get install/);
+    assert.match(error.message, /no-such-engine is absent; install it with:\n +debian +apt-get install .* lost/);
     return true;
   });
 });

@@ -1,12 +1,8 @@
 import { type Engine, EngineAbsentError, type EngineName } from "./engine.ts";
 import { kafka } from "./kafka/kafka.ts";
-import { nginx } from "./nginx.ts";
-import { pillow } from "./pillow/pillow.ts";
 import { postgres } from "./postgres/postgres.ts";
-import { prometheus } from "./prometheus.ts";
-import { redis } from "./redis.ts";
-import { schemathesis } from "./schemathesis/schemathesis.ts";
-import { versitygw } from "./versitygw.ts";
+import { nginx, prometheus, redis, versitygw } from "./program-engines.ts";
+import { pillow, schemathesis } from "./python-programs.ts";
 
 /** Every real engine of this repository, in the order in which they are fetched. */
 export const engines: readonly Engine[] = [postgres, redis, kafka, versitygw, nginx, prometheus];

@@ -1,29 +1,14 @@
 import { cp, mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { environment } from "@signalbox/runtime";
-import { EngineAbsentError } from "./engine.ts";
+import { findProgram } from "./doctor.ts";
 import { enginesFolder } from "./engine-folders.ts";
 import { fetchOnce } from "./fetch-once.ts";
-import { findProgram } from "./find-program.ts";
 import { run } from "./processes.ts";
 
-/** Finds Go, which tools are built with. @throws EngineAbsentError with the command that installs it */
-async function findGo(built: string): Promise<void> {
-  const install = "apt-get install -y golang-go (Go 1.25 or newer)";
-  await findProgram({ name: "go", versionArgs: ["version"], install }).catch((error: unknown) => {
-    if (error instanceof EngineAbsentError) throw new EngineAbsentError(`${built} built with Go: ${error.message}`);
-    throw error;
-  });
-}
-
-const someTools = "some tools of tests are";
-
-/**
- * Builds programs of published modules, each with its version (`module@v1.2.3`), into a folder. `built` begins the message
- * where Go is absent. @throws EngineAbsentError
- */
-export async function installWithGo(folder: string, modules: readonly string[], built = someTools): Promise<void> {
-  await findGo(built);
+/** Builds programs of published modules, each with its version (`module@v1.2.3`), into a folder. @throws EngineAbsentError */
+export async function installWithGo(folder: string, modules: readonly string[]): Promise<void> {
+  await findProgram("go");
   for (const module of modules) await run("go", ["install", module], { env: { ...environment(), GOBIN: folder } });
 }
 
@@ -40,7 +25,7 @@ interface GoProgram {
 export async function fetchGoProgram({ name, source, module }: GoProgram): Promise<string> {
   const folder = join(enginesFolder, name);
   await fetchOnce(folder, async (target) => {
-    await findGo(someTools);
+    await findProgram("go");
     const go = (...args: readonly string[]) => run("go", args, { cwd: target, env: environment() });
     await cp(source, join(target, "main.go"));
     await go("mod", "init", "program");
@@ -52,8 +37,8 @@ export async function fetchGoProgram({ name, source, module }: GoProgram): Promi
 }
 
 /** Copies the source of a published module to a folder, so that it can be built as it stands. @throws EngineAbsentError */
-export async function copyGoModule(folder: string, module: string, built = someTools): Promise<void> {
-  await findGo(built);
+export async function copyGoModule(folder: string, module: string): Promise<void> {
+  await findProgram("go");
   await mkdir(folder);
   const { stdout } = await run("go", ["mod", "download", "-json", module], { cwd: folder, env: environment() });
   // The cache of modules is read-only.

@@ -5,8 +5,7 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describeMissing, examine, tableOf } from "../engines/doctor.ts";
-import { fetchEngines } from "../engines/engines.ts";
-import { sharedEngines } from "../engines/index.ts";
+import { fetchEngines, sharedEngines } from "../engines/engines.ts";
 import { root } from "../generate/repository.ts";
 import { runTests, withEngines } from "./tests/run-tests.ts";
 import { parseTestArguments, selectTests } from "./tests/tiers.ts";

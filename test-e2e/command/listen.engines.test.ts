@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { freePort } from "@signalbox/infra/engines/index.ts";
+import { freePort } from "@signalbox/infra/engines/free-port.ts";
 import { createReceiver, createTcpProxy, eventually } from "@signalbox/testing";
 import { createClient, expectStatus } from "../journey/client.ts";
 import { removeData, startEmbeddedSystem } from "../systems/embedded-system.ts";

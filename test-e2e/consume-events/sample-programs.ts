@@ -3,9 +3,9 @@ import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
+import { findProgram } from "@signalbox/infra/engines/doctor.ts";
 import { enginesFolder } from "@signalbox/infra/engines/engine-folders.ts";
 import { fetchOnce } from "@signalbox/infra/engines/fetch-once.ts";
-import { findProgram } from "@signalbox/infra/engines/find-program.ts";
 import { environment } from "@signalbox/runtime";
 
 const run = promisify(execFile);
@@ -26,11 +26,7 @@ export const samples: Readonly<Record<string, () => Promise<Command>>> = {
 export async function pythonWith(folder: string, file: string): Promise<Command> {
   const requirements = join(folder, "requirements.txt");
   const packages = await fetchFor("python", requirements, async (into) => {
-    await findProgram({
-      name: "python3",
-      versionArgs: ["--version"],
-      install: "apt-get install -y python3 python3-venv",
-    });
+    await findProgram("python3");
     await run("python3", ["-m", "venv", into]);
     const options = ["--quiet", "--require-hashes", "--only-binary", ":all:"];
     await run(join(into, "bin", "python"), ["-m", "pip", "install", ...options, "--requirement", requirements]);
@@ -40,14 +36,10 @@ export async function pythonWith(folder: string, file: string): Promise<Command>
 
 /** Fetches what `pom.xml` beside a Java program lists, and returns its command. */
 export async function javaWith(folder: string, file: string): Promise<Command> {
-  await findProgram({
-    name: "javac",
-    versionArgs: ["-version"],
-    install: "apt-get install -y openjdk-17-jdk-headless",
-  });
+  await findProgram("javac");
   const pom = join(folder, "pom.xml");
   const jars = await fetchFor("java", pom, async (into) => {
-    await findProgram({ name: "mvn", versionArgs: ["--version"], install: "apt-get install -y maven" });
+    await findProgram("mvn");
     const goal = ["dependency:copy-dependencies", `-DoutputDirectory=${into}`, "-DincludeScope=runtime"];
     await run("mvn", ["-q", "-B", "-f", pom, ...goal]);
   });
@@ -56,7 +48,7 @@ export async function javaWith(folder: string, file: string): Promise<Command> {
 
 /** Builds the Go program of a folder with the modules that its `go.sum` lists, and returns its command. */
 async function goIn(folder: string): Promise<Command> {
-  await findProgram({ name: "go", versionArgs: ["version"], install: "install Go from https://go.dev/dl" });
+  await findProgram("go");
   const parts = ["go.mod", "go.sum", "consume.go"].map((file) => join(folder, file));
   const built = await fetchFor("go", parts, (into) =>
     run("go", ["build", "-mod=readonly", "-o", join(into, "consume"), "."], { cwd: folder }),

@@ -3,7 +3,7 @@ import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { repositoryFolder } from "@signalbox/infra/engines/engine-folders.ts";
-import { engineNamed } from "@signalbox/infra/engines/index.ts";
+import { engineNamed } from "@signalbox/infra/engines/engines.ts";
 import { startEmbeddedLedger } from "../ledger/systems/embedded.ts";
 import { startEnginesLedger } from "../ledger/systems/engines.ts";
 import type { KafkaCluster, LedgerSystem, Mode } from "../ledger/systems/ledger-system.ts";

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { promisify } from "node:util";
-import { type RunningPostgres, startPostgres } from "@signalbox/infra/engines/index.ts";
+import { type RunningPostgres, startPostgres } from "@signalbox/infra/engines/postgres/start-postgres.ts";
 import kafkajs from "kafkajs";
 import { hurriedRules } from "../incidents/hurried-rules.ts";
 import { startKafkaExporter, startPostgresExporter } from "../incidents/start-exporters.ts";

@@ -9,7 +9,9 @@ import { after, before, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import { describeMissing, examine } from "@signalbox/infra/engines/doctor.ts";
-import { engineNamed, type OwnEngine, startOwnEngine, startPostgres } from "@signalbox/infra/engines/index.ts";
+import { engineNamed } from "@signalbox/infra/engines/engines.ts";
+import { type OwnEngine, startOwnEngine } from "@signalbox/infra/engines/own-engines.ts";
+import { startPostgres } from "@signalbox/infra/engines/postgres/start-postgres.ts";
 import pg from "pg";
 import { hurriedRules } from "../incidents/hurried-rules.ts";
 import {

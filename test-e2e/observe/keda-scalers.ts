@@ -26,7 +26,7 @@ const keptScalers = ["scaler.go", "kafka_scaler.go", "prometheus_scaler.go", "az
 async function fetchScalers(): Promise<string> {
   await fetchOnce(folder, async (target) => {
     const source = join(target, "source");
-    await copyGoModule(source, `github.com/kedacore/keda/v2@v${version}`, "KEDA's scalers are");
+    await copyGoModule(source, `github.com/kedacore/keda/v2@v${version}`);
     const scalers = join(source, "pkg/scalers");
     for (const entry of await readdir(scalers, { withFileTypes: true }))
       if (entry.isFile() && !keptScalers.includes(entry.name)) await rm(join(scalers, entry.name));

@@ -1,8 +1,8 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
+import { findProgram } from "@signalbox/infra/engines/doctor.ts";
 import { repositoryFolder } from "@signalbox/infra/engines/engine-folders.ts";
-import { findProgram } from "@signalbox/infra/engines/find-program.ts";
 import { eventually, freePort } from "@signalbox/testing";
 
 export interface RunningProbe {
@@ -15,7 +15,7 @@ export interface RunningProbe {
 /** Starts the blackbox exporter with the deployed module. */
 export async function startProbe(targets: readonly string[]): Promise<RunningProbe> {
   const port = await freePort();
-  const command = await programName();
+  const command = (await findProgram("blackbox_exporter")).command;
   const config = join(repositoryFolder, "infra/observe/blackbox/blackbox.yml");
   const child = spawn(command, [`--config.file=${config}`, `--web.listen-address=127.0.0.1:${port}`], {
     stdio: "ignore",
@@ -41,14 +41,4 @@ export async function startProbe(targets: readonly string[]): Promise<RunningPro
       await exited;
     },
   };
-}
-
-/** Debian has it under a name of its own. */
-async function programName(): Promise<string> {
-  const install = "apt-get install -y prometheus-blackbox-exporter";
-  const name = "prometheus-blackbox-exporter";
-  const isThere = await findProgram({ name, versionArgs: ["--version"], install }).catch(() => null);
-  if (isThere !== null) return name;
-  await findProgram({ name: "blackbox_exporter", versionArgs: ["--version"], install });
-  return "blackbox_exporter";
 }

@@ -1,10 +1,11 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { graphqlCheck, runSchemathesis, schemathesis } from "@signalbox/infra/engines/schemathesis/schemathesis.ts";
+import { schemathesis } from "@signalbox/infra/engines/python-programs.ts";
 import { createOidcIssuer, type OidcIssuer } from "@signalbox/testing";
 import { createClient, expectStatus } from "../journey/client.ts";
 import { type EmbeddedSystem, startEmbeddedIn } from "../systems/embedded-system.ts";
 import { unlimited } from "../systems/system.ts";
+import { graphqlCheck, runSchemathesis } from "./schemathesis/run-schemathesis.ts";
 
 /**
  * Operations that end, or may end, the access of their caller: each gets its own caller, so that the others keep

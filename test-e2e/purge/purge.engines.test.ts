@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { test } from "node:test";
 import { databaseOf, eventsDatabase } from "@signalbox/infra/embedded/embedded-defaults.ts";
-import { startPostgres } from "@signalbox/infra/engines/index.ts";
+import { startPostgres } from "@signalbox/infra/engines/postgres/start-postgres.ts";
 import { databasesIn, type EmbeddedSystem, removeData, startEmbeddedSystem } from "../systems/embedded-system.ts";
 import { leavesNothing } from "./purge.ts";
 import { ageDatabase } from "./search.ts";

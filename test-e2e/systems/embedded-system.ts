@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { databaseOf } from "@signalbox/infra/embedded/embedded-defaults.ts";
-import { findPostgresUrl, startPostgres } from "@signalbox/infra/engines/index.ts";
+import { findPostgresUrl, startPostgres } from "@signalbox/infra/engines/postgres/start-postgres.ts";
 import { startProcess, type TestProcess } from "@signalbox/testing";
 import type { System, SystemOptions } from "./system.ts";
 

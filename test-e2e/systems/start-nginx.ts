@@ -2,7 +2,10 @@ import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises
 import { join } from "node:path";
 import type { ServiceName } from "@signalbox/core";
 import { nginxConfiguration } from "@signalbox/infra/edge/nginx-configuration.ts";
-import { engineNamed, enginesFolder, freePort, startOwnEngine } from "@signalbox/infra/engines/index.ts";
+import { enginesFolder } from "@signalbox/infra/engines/engine-folders.ts";
+import { engineNamed } from "@signalbox/infra/engines/engines.ts";
+import { freePort } from "@signalbox/infra/engines/free-port.ts";
+import { startOwnEngine } from "@signalbox/infra/engines/own-engines.ts";
 
 export interface StartedNginx {
   readonly url: string;

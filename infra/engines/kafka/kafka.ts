@@ -3,11 +3,11 @@ import { existsSync } from "node:fs";
 import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { minutes } from "@signalbox/core";
-import { type Engine, EngineAbsentError, type EnginePlace, type KafkaMember, type RunningEngine } from "../engine.ts";
+import { findProgram } from "../doctor.ts";
+import type { Engine, EnginePlace, KafkaMember, RunningEngine } from "../engine.ts";
 import { enginesFolder } from "../engine-folders.ts";
 import { exchange } from "../exchange.ts";
 import { fetchOnce } from "../fetch-once.ts";
-import { findProgram } from "../find-program.ts";
 import { freePort } from "../free-port.ts";
 import { run, startDetached, stopProcess } from "../processes.ts";
 
@@ -17,7 +17,8 @@ export const kafka: Engine = {
   stopSignal: "SIGTERM",
 
   async fetch() {
-    await findJava();
+    foundJava ??= findProgram("java");
+    await foundJava;
     await fetchOnce(kafkaJars, fetchJars);
     await fetchOnce(classArchiveFolder, archiveClasses);
     return `Apache Kafka ${kafkaVersion}`;
@@ -57,7 +58,7 @@ async function startBroker(place: EnginePlace, classes: string[]): Promise<Runni
 }
 
 async function fetchJars(folder: string): Promise<void> {
-  await findProgram({ name: "mvn", versionArgs: ["--version"], install: "apt-get install -y maven" });
+  await findProgram("mvn");
   const pom = join(import.meta.dirname, "pom.xml");
   const goal = ["dependency:copy-dependencies", `-DoutputDirectory=${folder}`, "-DincludeScope=runtime"];
   await run("mvn", ["-q", "-B", "-f", pom, ...goal]);
@@ -88,7 +89,6 @@ async function controllerPortIn(configuration: string): Promise<number | undefin
 }
 
 const kafkaVersion = "4.3.1";
-const oldestJava = 17;
 const kafkaJars = join(enginesFolder, `kafka-${kafkaVersion}`);
 /** Has the classes of a broker as the JVM keeps them in memory. Not in the folder of the jars: the archive knows where they lie. */
 const classArchiveFolder = `${kafkaJars}-classes`;
@@ -114,22 +114,8 @@ export async function runKafkaTool(program: readonly string[]): Promise<void> {
   await run("java", javaArguments(program));
 }
 
-let foundJava: Promise<void> | undefined;
-
-/** Throws `EngineAbsentError` unless the machine has a Java that Kafka runs on. Asked once a process. */
-function findJava(): Promise<void> {
-  foundJava ??= checkJava();
-  return foundJava;
-}
-
-async function checkJava(): Promise<void> {
-  const install = `apt-get install -y openjdk-${oldestJava}-jre-headless`;
-  const found = await findProgram({ name: "java", versionArgs: ["-version"], install });
-  const major = Number(/version "(\d+)/.exec(found)?.[1]);
-  if (!(major >= oldestJava)) {
-    throw new EngineAbsentError(`Kafka ${kafkaVersion} needs Java ${oldestJava} or newer, found ${major}: ${install}`);
-  }
-}
+/** Asked once a process. */
+let foundJava: ReturnType<typeof findProgram> | undefined;
 
 /** The configuration of a node that is broker and controller, in the `server.properties` format. */
 function serverProperties(

@@ -6,7 +6,7 @@ import { dirname, join } from "node:path";
 import { after, before, test } from "node:test";
 import { promisify } from "node:util";
 import { catalogue, eventType } from "@signalbox/contracts";
-import { findProgram } from "../../engines/find-program.ts";
+import { findProgram } from "../../engines/doctor.ts";
 import { root } from "../../generate/repository.ts";
 import { packEventTypes } from "../pack-release.ts";
 import { type EventTypes, readEventTypes } from "./event-shapes.ts";
@@ -62,7 +62,7 @@ export type Unknown = EventData["image.created.v9"];
 });
 
 test("every example fits its Python type", async () => {
-  await findProgram({ name: "python3", versionArgs: ["--version"], install: "apt-get install -y python3" });
+  await findProgram("python3");
   const script = `
 import json, sys, typing
 sys.path.insert(0, sys.argv[1] + "/python")
@@ -106,7 +106,7 @@ except AssertionError:
 });
 
 test("every example decodes in Go without an unknown member", async () => {
-  await findProgram({ name: "go", versionArgs: ["version"], install: "install Go from https://go.dev/dl" });
+  await findProgram("go");
   await write(
     "go/events_test.go",
     `package events
@@ -134,11 +134,7 @@ func TestExamples(t *testing.T) {
 });
 
 test("Java records have the members of every example, without a compiler warning", async () => {
-  await findProgram({
-    name: "javac",
-    versionArgs: ["-version"],
-    install: "apt-get install -y openjdk-17-jdk-headless",
-  });
+  await findProgram("javac");
   const lines = types.events.flatMap(({ type, example }) =>
     Object.keys(example as object).map((name) => `${type} ${name}`),
   );

@@ -6,7 +6,7 @@ import { run } from "node:test";
 import { spec } from "node:test/reporters";
 import { environment } from "@signalbox/runtime";
 import type { EngineName } from "../../engines/engine.ts";
-import { withSharedEngines } from "../../engines/index.ts";
+import { withSharedEngines } from "../../engines/shared-engines.ts";
 import { root } from "../../generate/repository.ts";
 import { bundlesOf, writeBundles } from "./bundles.ts";
 

@@ -1,7 +1,8 @@
 import { randomBytes } from "node:crypto";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { freePort, newClusterId } from "@signalbox/infra/engines/index.ts";
+import { freePort } from "@signalbox/infra/engines/free-port.ts";
+import { newClusterId } from "@signalbox/infra/engines/kafka/kafka.ts";
 import { createCertificates } from "./create-certificates.ts";
 import { type OwnEngine, startEngine } from "./start-engine.ts";
 import { endpointOf } from "./test-engines.ts";

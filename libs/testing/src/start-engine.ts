@@ -1,10 +1,6 @@
-import {
-  type EngineName,
-  engineNamed,
-  type KafkaMember,
-  type OwnEngine,
-  startOwnEngine,
-} from "@signalbox/infra/engines/index.ts";
+import type { EngineName, KafkaMember } from "@signalbox/infra/engines/engine.ts";
+import { engineNamed } from "@signalbox/infra/engines/engines.ts";
+import { type OwnEngine, startOwnEngine } from "@signalbox/infra/engines/own-engines.ts";
 
 export type { OwnEngine };
 

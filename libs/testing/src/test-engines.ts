@@ -1,11 +1,6 @@
-import {
-  type Endpoint,
-  type Endpoints,
-  type EngineName,
-  readEndpoints,
-  sharedEngineStates,
-  startSharedEngines,
-} from "@signalbox/infra/engines/index.ts";
+import type { EngineName } from "@signalbox/infra/engines/engine.ts";
+import { type Endpoint, type Endpoints, readEndpoints } from "@signalbox/infra/engines/engine-set.ts";
+import { sharedEngineStates, startSharedEngines } from "@signalbox/infra/engines/shared-engines.ts";
 import { environment } from "@signalbox/runtime";
 
 const known = new Map<EngineName, Promise<Endpoint>>();

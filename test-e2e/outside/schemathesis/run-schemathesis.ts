@@ -2,26 +2,10 @@ import { spawn } from "node:child_process";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { schemathesis } from "@signalbox/infra/engines/python-programs.ts";
 import { environment } from "@signalbox/runtime";
-import { enginesFolder } from "../engine-folders.ts";
-import { fetchPythonEnvironment, pythonOf } from "../python-environment.ts";
 
-const version = "4.32.5";
-/** Named after the version, so that another version is another program. */
-const programs = join(enginesFolder, `schemathesis-${version}`);
 const configuration = join(import.meta.dirname, "schemathesis.toml");
-const requirements = join(import.meta.dirname, "requirements.txt");
-
-/** schemathesis: asks a service everything its OpenAPI document allows and forbids. No engine, but fetched like one. */
-export const schemathesis = {
-  name: "schemathesis",
-
-  /** Makes the program present and says what was found. @throws EngineAbsentError with the command that installs it. */
-  async fetch(): Promise<string> {
-    await fetchPythonEnvironment(programs, requirements);
-    return `schemathesis ${version}`;
-  },
-};
 
 /**
  * Runs `schemathesis <args>` with our configuration, in which `variables` stand for what only a run knows. Answers with
@@ -34,7 +18,7 @@ export async function runSchemathesis(
   const folder = await mkdtemp(join(tmpdir(), "signalbox-schemathesis-"));
   try {
     const all = ["-m", "schemathesis.cli", "--config-file", configuration, ...args, "--no-color"];
-    const child = spawn(pythonOf(programs), all, {
+    const child = spawn(schemathesis.python, all, {
       cwd: folder,
       env: { ...environment(), ...variables },
       stdio: ["ignore", "pipe", "pipe"],
