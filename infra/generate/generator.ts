@@ -24,6 +24,12 @@ export interface Generator {
   readonly generate: () => Promise<ReadonlyMap<string, string>>;
 }
 
+/** A generator of one file in git, by its path from the root of the repository. */
+export const fileGenerator = (path: string, content: () => string | Promise<string>): Generator => ({
+  name: path,
+  generate: async () => new Map([[path, await content()]]),
+});
+
 type Output = ReadonlyMap<string, string>;
 
 /** Files with this ending are kept compressed: a tool needs them in git, and nobody reads them there. */

@@ -4,7 +4,7 @@ import { edgeRoutes } from "../edge/edge-routes.ts";
 import { nginxConfiguration } from "../edge/nginx-configuration.ts";
 import { rulesFiles } from "../observe/alerts/rules-file.ts";
 import { builtGenerators } from "./built-generators.ts";
-import type { Generator } from "./generator.ts";
+import { fileGenerator, type Generator } from "./generator.ts";
 import { accessReference } from "./generators/access-reference.ts";
 import { auditReference } from "./generators/audit-reference.ts";
 import { commandReference } from "./generators/command-reference.ts";
@@ -20,30 +20,24 @@ import { subgraphs } from "./generators/subgraphs.ts";
 const edgeExporterAddress = "172.30.88.250:5514";
 
 /** The edge of docker-compose.yml, from the table of edge routes. */
-const nginxConfigurationFile: Generator = {
-  name: "nginx configuration",
-  generate: async () => {
-    const upstreams = Object.fromEntries(edgeRoutes.map(({ service }) => [service, `${service}:8080`]));
-    const content = nginxConfiguration({
-      upstreams,
-      listen: "8080",
-      listenForStatus: "8082",
-      listenFiles: "/etc/signalbox/listen/*.conf",
-      workDirectory: "/run/edge",
-      accessLog: "/dev/stdout",
-      exporter: edgeExporterAddress,
-      // Docker's own DNS server, which resolves the replicas of a service.
-      resolver: "127.0.0.11",
-    });
-    return new Map([["infra/edge/nginx.conf", content]]);
-  },
-};
+const nginxConfigurationFile = fileGenerator("infra/edge/nginx.conf", () =>
+  nginxConfiguration({
+    upstreams: Object.fromEntries(edgeRoutes.map(({ service }) => [service, `${service}:8080`])),
+    listen: "8080",
+    listenForStatus: "8082",
+    listenFiles: "/etc/signalbox/listen/*.conf",
+    workDirectory: "/run/edge",
+    accessLog: "/dev/stdout",
+    exporter: edgeExporterAddress,
+    // Docker's own DNS server, which resolves the replicas of a service.
+    resolver: "127.0.0.11",
+  }),
+);
 
 /** The newest figure of each benchmark, from the history that the benchmarks append to. */
-const performanceReference: Generator = {
-  name: "performance reference",
-  generate: async () => new Map([["docs/reference/performance.md", performancePage(await readHistory(historyFile))]]),
-};
+const performanceReference = fileGenerator("docs/reference/performance.md", async () =>
+  performancePage(await readHistory(historyFile)),
+);
 
 /** The rules of Prometheus. */
 const prometheusRules: Generator = {

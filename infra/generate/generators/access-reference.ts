@@ -1,17 +1,14 @@
 import { type AccessKind, accountStateRules, accountStates } from "@signalbox/contracts";
 import { type FieldAccess, isDeclared, type Resolvers, type Routes, routeAccess } from "@signalbox/http";
 import { routeName, type ServiceDoors, serviceDoors } from "../access/service-doors.ts";
-import type { Generator } from "../generator.ts";
+import { fileGenerator } from "../generator.ts";
 
 type Route = Routes["list"][number];
 
 /** The page of permissions: every route and every field of the graph by its declaration. */
-export const accessReference: Generator = {
-  name: "access reference",
-  generate: async () => {
-    return new Map([["docs/reference/access.md", page((await serviceDoors()).map(partOf))]]);
-  },
-};
+export const accessReference = fileGenerator("docs/reference/access.md", async () =>
+  page((await serviceDoors()).map(partOf)),
+);
 
 function partOf({ service, routes, resolvers }: ServiceDoors): string {
   const operations = routes.map((route) => ({ name: `\`${routeName(route)}\``, required: requirementsOfRoute(route) }));

@@ -1,32 +1,29 @@
 import { auditActions } from "@signalbox/contracts";
 import { serviceDoors, writesOf } from "../access/service-doors.ts";
-import type { Generator } from "../generator.ts";
+import { fileGenerator } from "../generator.ts";
 
-export const auditReference: Generator = {
-  name: "audit reference",
-  generate: async () => {
-    const writes = (await serviceDoors()).flatMap(writesOf);
-    const rows = Object.entries(auditActions).map(([action, { meaning, subject, keptFor }]) => {
-      const operations = writes.filter(({ actions }) => actions.some((one) => one === action));
-      const routes = operations.filter(({ operation }) => operation.includes(" "));
-      const shown = (routes.length > 0 ? routes : operations).map(({ operation }) => `\`${operation}\``);
-      const isUsual = subject === null || subject === action.slice(0, action.indexOf("."));
-      const notes = [
-        ...(isUsual ? [] : [`Subject: ${subject}.`]),
-        ...(shown.length > 0 ? [`(${shown.join(", ")})`] : []),
-      ];
-      return `- \`${action}\`${keptFor === "owner" ? "" : "\\*"}: ${[meaning, ...notes].join(" ")}`;
-    });
-    const unaudited = Map.groupBy(
-      writes.filter((write) => write.unaudited !== null),
-      (write) => write.unaudited,
-    );
-    const silent = [...unaudited].map(
-      ([why, same]) => `- ${same.map(({ operation }) => `\`${operation}\``).join(", ")}: ${why}`,
-    );
-    return new Map([["docs/reference/audit.md", page(rows, silent)]]);
-  },
-};
+export const auditReference = fileGenerator("docs/reference/audit.md", async () => {
+  const writes = (await serviceDoors()).flatMap(writesOf);
+  const rows = Object.entries(auditActions).map(([action, { meaning, subject, keptFor }]) => {
+    const operations = writes.filter(({ actions }) => actions.some((one) => one === action));
+    const routes = operations.filter(({ operation }) => operation.includes(" "));
+    const shown = (routes.length > 0 ? routes : operations).map(({ operation }) => `\`${operation}\``);
+    const isUsual = subject === null || subject === action.slice(0, action.indexOf("."));
+    const notes = [
+      ...(isUsual ? [] : [`Subject: ${subject}.`]),
+      ...(shown.length > 0 ? [`(${shown.join(", ")})`] : []),
+    ];
+    return `- \`${action}\`${keptFor === "owner" ? "" : "\\*"}: ${[meaning, ...notes].join(" ")}`;
+  });
+  const unaudited = Map.groupBy(
+    writes.filter((write) => write.unaudited !== null),
+    (write) => write.unaudited,
+  );
+  const silent = [...unaudited].map(
+    ([why, same]) => `- ${same.map(({ operation }) => `\`${operation}\``).join(", ")}: ${why}`,
+  );
+  return page(rows, silent);
+});
 
 function page(rows: readonly string[], silent: readonly string[]): string {
   return `# Audit entries

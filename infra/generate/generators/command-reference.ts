@@ -8,13 +8,10 @@ import {
   optionWords,
   usageOf,
 } from "@signalbox/client/command";
-import type { Generator } from "../generator.ts";
+import { fileGenerator } from "../generator.ts";
 
 /** The page of every command, from the declarations that the program runs. */
-export const commandReference: Generator = {
-  name: "command reference",
-  generate: async () => new Map([["docs/reference/command-line.md", page()]]),
-};
+export const commandReference = fileGenerator("docs/reference/command-line.md", page);
 
 function page(): string {
   const codes = Object.entries(exitMeanings).map(

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { type Generator, keptFiles, NeedsDevelopmentError } from "../generator.ts";
+import { fileGenerator, keptFiles, NeedsDevelopmentError } from "../generator.ts";
 import { filesIn, root } from "../repository.ts";
 
 /** The built console in one file of git, so that a start needs no bundler and no front-end package. */
@@ -12,13 +12,9 @@ const folder = "services/console";
 const bytesMax = 700_000;
 
 /** The console's files: the kept ones, or built ones when a source has changed. */
-export const consoleFiles: Generator = {
-  name: "console",
-  generate: async () => {
-    const kept = await keptFiles(keptFile, await digestOfSources(), buildConsole);
-    return new Map([[keptFile, JSON.stringify(kept)]]);
-  },
-};
+export const consoleFiles = fileGenerator(keptFile, async () =>
+  JSON.stringify(await keptFiles(keptFile, await digestOfSources(), buildConsole)),
+);
 
 /** Covers the console, the client that it is built with, and the page whose samples it shows. */
 async function digestOfSources(): Promise<string> {

@@ -1,12 +1,9 @@
 import { asyncApiOutline, errorsReference, eventsReference } from "@signalbox/contracts";
 import { statusOf } from "@signalbox/http";
 import { Document, isCollection, visit } from "yaml";
-import type { Generator } from "../generator.ts";
+import { fileGenerator, type Generator } from "../generator.ts";
 
-export const errorReference: Generator = {
-  name: "error reference",
-  generate: async () => new Map([["docs/reference/errors.md", errorsReference(statusOf)]]),
-};
+export const errorReference = fileGenerator("docs/reference/errors.md", () => errorsReference(statusOf));
 
 /** The accepted schema of an event, as seen from `docs/reference`. */
 const schemaPath = (type: string) => `../../libs/contracts/accepted/${type.slice(0, type.indexOf("."))}.json#/${type}`;

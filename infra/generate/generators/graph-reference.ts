@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { publicSchema } from "@signalbox/federation/public-schema";
 import { buildSchema, type GraphQLSchema, lexicographicSortSchema, printSchema } from "graphql";
-import type { Generator } from "../generator.ts";
+import { fileGenerator } from "../generator.ts";
 import { breakingChanges } from "../graph/breaking-changes.ts";
 import { root } from "../repository.ts";
 import { composeSupergraph } from "./supergraph.ts";
@@ -13,16 +13,11 @@ const schemaFile = "docs/reference/graphql-schema.graphql";
  * The public graph as SDL. Clients rely on the committed file: a breaking change is refused here, and so in
  * `npm run check`.
  */
-export const graphReference: Generator = {
-  name: "graph reference",
-  generate: async () => {
-    const supergraphSdl = await composeSupergraph();
-    if (supergraphSdl === null) return new Map();
-    const sdl = publicSdl(supergraphSdl);
-    await assertCompatible(buildSchema(sdl));
-    return new Map([[schemaFile, sdl]]);
-  },
-};
+export const graphReference = fileGenerator(schemaFile, async () => {
+  const sdl = publicSdl(await composeSupergraph());
+  await assertCompatible(buildSchema(sdl));
+  return sdl;
+});
 
 /** Prints the public schema, without the empty lines between the members of a type. */
 const publicSdl = (supergraphSdl: string): string =>

@@ -1,38 +1,37 @@
 import { type MetricDeclaration, metricCatalogue, nginxMetrics } from "@signalbox/runtime";
 import { alertsUsing } from "../../observe/alerts/alerts.ts";
-import type { Generator } from "../generator.ts";
+import { fileGenerator } from "../generator.ts";
 
 /** The page of metrics, each with its type, unit, labels and buckets, and its alerts. */
-export const metricsReference: Generator = {
-  name: "metrics reference",
-  generate: async () => {
-    const linesOf = (catalogue: Readonly<Record<string, MetricDeclaration>>) =>
-      Object.entries(catalogue)
-        .toSorted(([a], [b]) => a.localeCompare(b))
-        .map(([name, metric]) => lineOf(name, metric, alertsUsing(name)));
-    return new Map([["docs/reference/metrics.md", page(linesOf(metricCatalogue), linesOf(nginxMetrics))]]);
-  },
-};
+export const metricsReference = fileGenerator("docs/reference/metrics.md", () =>
+  page(linesOf(metricCatalogue), linesOf(nginxMetrics)),
+);
 
-function lineOf(name: string, { type, help, labels }: MetricDeclaration, alerts: readonly string[]): string {
+const linesOf = (catalogue: Readonly<Record<string, MetricDeclaration>>): string[] =>
+  Object.entries(catalogue)
+    .toSorted(([a], [b]) => a.localeCompare(b))
+    .map(lineOf);
+
+function lineOf([name, { type, help, labels }]: [string, MetricDeclaration]): string {
   const kind = `${type}${labels.length > 0 ? ` by ${labels.map((label) => `\`${label}\``).join(", ")}` : ""}`;
-  const links = alerts.map((alert) => ` [${alert}](../runbooks.md#${alert.toLowerCase()})`).join("");
+  const links = alertsUsing(name)
+    .map((alert) => ` [${alert}](../runbooks.md#${alert.toLowerCase()})`)
+    .join("");
   return `- \`${name}\` (${kind}): ${help}${links}`;
 }
 
 /** Lists the buckets of histograms, with those that have them. */
 function bucketLines(): string[] {
-  const histograms = Object.entries({ ...metricCatalogue, ...nginxMetrics } as Readonly<
-    Record<string, MetricDeclaration>
-  >);
-  const groups = Map.groupBy(
-    histograms.filter(([, { buckets }]) => buckets !== undefined),
-    ([, { buckets }]) => (buckets ?? []).join(" "),
+  const all: Readonly<Record<string, MetricDeclaration>> = { ...metricCatalogue, ...nginxMetrics };
+  const groups = Map.groupBy(Object.entries(all), ([, { buckets = [] }]) => buckets.join(" "));
+  groups.delete("");
+  return [...groups].map(
+    ([buckets, same]) =>
+      `- ${same
+        .map(([name]) => `\`${name}\``)
+        .toSorted()
+        .join(", ")}: ${buckets}`,
   );
-  return [...groups].map(([buckets, same]) => {
-    const names = same.map(([name]) => `\`${name}\``).toSorted();
-    return `- ${names.join(", ")}: ${buckets}`;
-  });
 }
 
 function page(lines: readonly string[], edgeLines: readonly string[]): string {

@@ -4,7 +4,7 @@ import { cp, mkdir, mkdtemp, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { environment } from "@signalbox/runtime";
 import { run } from "../../engines/processes.ts";
-import { type Generator, keptFiles, NeedsDevelopmentError } from "../generator.ts";
+import { fileGenerator, type Generator, keptFiles, NeedsDevelopmentError } from "../generator.ts";
 import { filesIn, type Package, packagesWith, root } from "../repository.ts";
 
 /** The clients of all services in one file of git, so that a start needs no Prisma CLI, which is 200 MB with its packages. */
@@ -22,10 +22,7 @@ export const prismaClients: Generator = {
 };
 
 /** The kept clients, made anew when a schema or the version of Prisma has changed. */
-export const keptPrismaClients: Generator = {
-  name: "kept Prisma clients",
-  generate: async () => new Map([[keptFile, JSON.stringify(await freshClients())]]),
-};
+export const keptPrismaClients = fileGenerator(keptFile, async () => JSON.stringify(await freshClients()));
 
 const freshClients = async () => keptFiles(keptFile, await sourcesOf(await services()), generateClients);
 

@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { brokenRules, type PropertyDeclaration } from "@signalbox/runtime";
-import type { Generator } from "../generator.ts";
+import { fileGenerator, type Generator } from "../generator.ts";
 import { type PackageProperties, packageProperties } from "../package-properties.ts";
 import { root } from "../repository.ts";
 
@@ -10,30 +10,29 @@ export const propertyCatalogue: Generator = {
   name: "property catalogue",
   kind: "built",
   generate: async () => {
-    const services = (await packageProperties()).filter(({ kind }) => kind === "service");
+    const services = await servicesWithProperties();
     assertRules(services);
     const byService = Object.fromEntries(services.map(({ name, properties }) => [name, properties]));
-    const names = [...new Set(services.flatMap(({ properties }) => Object.keys(properties)))].sort();
     return new Map([
       // The config service checks overrides of every service.
       ["services/config/src/generated/properties.json", `${JSON.stringify(byService, null, 2)}\n`],
       // A process accepts names of other services in a shared source.
-      ["libs/runtime/src/generated/property-names.json", `${JSON.stringify(names, null, 2)}\n`],
+      ["libs/runtime/src/generated/property-names.json", `${JSON.stringify(namesIn(services), null, 2)}\n`],
     ]);
   },
 };
 
-export const propertyPage: Generator = {
-  name: "property page",
-  generate: async () => {
-    const services = (await packageProperties()).filter(({ kind }) => kind === "service");
-    return new Map([["docs/reference/properties.md", pageOf(services)]]);
-  },
-};
+export const propertyPage = fileGenerator("docs/reference/properties.md", async () =>
+  pageOf(await servicesWithProperties()),
+);
+
+const servicesWithProperties = async () => (await packageProperties()).filter(({ kind }) => kind === "service");
+
+const namesIn = (services: readonly PackageProperties[]): string[] =>
+  [...new Set(services.flatMap(({ properties }) => Object.keys(properties)))].sort();
 
 function pageOf(services: readonly PackageProperties[]): string {
-  const names = [...new Set(services.flatMap(({ properties }) => Object.keys(properties)))].sort();
-  const having = Map.groupBy(names, (name) => {
+  const having = Map.groupBy(namesIn(services), (name) => {
     const users = services.filter(({ properties }) => Object.hasOwn(properties, name)).map((service) => service.name);
     return users.length === services.length ? "all" : users.join(", ");
   });

@@ -12,18 +12,11 @@ const path = "services/gateway/src/generated/supergraph.graphql";
 export const supergraph: Generator = {
   name: "supergraph",
   kind: "built",
-  generate: async () => {
-    const supergraphSdl = await composeSupergraph();
-    return new Map(supergraphSdl === null ? [] : [[path, supergraphSdl]]);
-  },
+  generate: async () => new Map([[path, await composeSupergraph()]]),
 };
 
-/**
- * Composes the services' schemas; null without services.
- *
- * @throws Error with each reason why they do not compose.
- */
-export async function composeSupergraph(): Promise<string | null> {
+/** Composes the services' schemas. @throws Error with each reason why they do not compose */
+export async function composeSupergraph(): Promise<string> {
   const subgraphs = await Promise.all(
     (await packagesWith("subgraph.graphql")).map(async ({ name, folder }) => ({
       // The gateway's own subgraph runs in its process and has no address.
@@ -33,7 +26,6 @@ export async function composeSupergraph(): Promise<string | null> {
       typeDefs: parse(await readFile(join(root, folder, "subgraph.graphql"), "utf8")),
     })),
   );
-  if (subgraphs.length === 0) return null;
   const { errors, supergraphSdl } = composeServices(subgraphs);
   if (errors) throw new Error(`The subgraphs do not compose:\n  ${errors.map(({ message }) => message).join("\n  ")}`);
   // Refuses what the gateway would refuse at its start.

@@ -85,8 +85,8 @@ export function renderMarkdown(markdown: string, resolveLink: ResolveLink): Rend
   return { title, html, sections };
 }
 
-/** Makes the anchor that GitHub gives to a heading. */
-function slugOf(heading: string, taken: Map<string, number>): string {
+/** Makes the anchor that GitHub gives to a heading, after those that are taken. */
+export function slugOf(heading: string, taken = new Map<string, number>()): string {
   const slug = heading
     .toLowerCase()
     .replace(/[^\p{L}\p{N} _-]/gu, "")

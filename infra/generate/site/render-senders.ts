@@ -7,6 +7,7 @@ import {
   type SchemeName,
   schemeDefaults,
 } from "@signalbox/webhook-signatures";
+import { slugOf } from "./render-markdown.ts";
 
 /** Descriptions of every scheme: what its secret is, and what the signature covers. */
 const schemes: Readonly<Record<SchemeName, readonly [secret: string, covers: string]>> = {
@@ -36,7 +37,7 @@ const all: readonly (readonly [string, KnownPreset])[] = Object.entries(presets)
 export function sendersMarkdown(): string {
   const rows = all.map(
     ([name, { title, scheme, secretFrom }]) =>
-      `| [${title}](#${anchorOf(title)}) | \`${name}\` | \`${scheme}\` | ${secretFrom} |`,
+      `| [${title}](#${slugOf(title)}) | \`${name}\` | \`${scheme}\` | ${secretFrom} |`,
   );
   return `# How senders sign
 
@@ -63,12 +64,6 @@ sender, step by step.
 
 ${all.map(([name, preset]) => sectionOf(name, preset)).join("\n")}`;
 }
-
-const anchorOf = (title: string): string =>
-  title
-    .toLowerCase()
-    .replaceAll(/[^\w -]/g, "")
-    .replaceAll(" ", "-");
 
 function schemeRow(scheme: SchemeName): string {
   const [secret, covers] = schemes[scheme];
