@@ -9,7 +9,7 @@ import { serviceNames } from "@signalbox/core";
 import { loadConfiguration } from "@signalbox/runtime";
 import { enginesFolder } from "../engines/engine-folders.ts";
 import { fetchOnce } from "../engines/fetch-once.ts";
-import { installWithGo } from "../engines/go-program.ts";
+import { installWithGo } from "../engines/program-engines.ts";
 import { packageProperties } from "../generate/package-properties.ts";
 import { root } from "../generate/repository.ts";
 

@@ -2,7 +2,6 @@ import { type Engine, EngineAbsentError, type EngineName } from "./engine.ts";
 import { kafka } from "./kafka/kafka.ts";
 import { postgres } from "./postgres/postgres.ts";
 import { nginx, prometheus, redis, versitygw } from "./program-engines.ts";
-import { pillow, schemathesis } from "./python-programs.ts";
 
 /** Every real engine of this repository, in the order in which they are fetched. */
 export const engines: readonly Engine[] = [postgres, redis, kafka, versitygw, nginx, prometheus];
@@ -17,12 +16,12 @@ export function engineNamed(name: EngineName): Engine {
 }
 
 /**
- * Brings every engine, and what is fetched like one, to this machine. Reports everything that is absent, not the first only.
+ * Brings every engine to this machine. Reports everything that is absent, not the first only.
  * @throws EngineAbsentError with all the commands that install what is absent.
  */
 export async function fetchEngines(report: (line: string) => void): Promise<void> {
   const absent: string[] = [];
-  for (const engine of [...engines, schemathesis, pillow]) {
+  for (const engine of engines) {
     try {
       report(`${engine.name.padEnd(12)} ${await engine.fetch()}`);
     } catch (error) {

@@ -1,14 +1,14 @@
 import { existsSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
+import { environment } from "@signalbox/runtime";
 import { findProgram } from "./doctor.ts";
 import type { Engine } from "./engine.ts";
 import { enginesFolder } from "./engine-folders.ts";
 import { answersHttp, exchange } from "./exchange.ts";
 import { fetchOnce } from "./fetch-once.ts";
 import { freePort } from "./free-port.ts";
-import { installWithGo } from "./go-program.ts";
-import { startDetached } from "./processes.ts";
+import { run, startDetached } from "./processes.ts";
 
 interface ProgramEngine extends Omit<Engine, "start" | "fetch"> {
   /** A program of the machine, unless `fetch` brings it. */
@@ -55,6 +55,12 @@ export const redis = programEngine({
     return answer?.toString().startsWith("+PONG") ?? false;
   },
 });
+
+/** Builds programs of published modules, each with its version (`module@v1.2.3`), into a folder. @throws EngineAbsentError */
+export async function installWithGo(folder: string, modules: readonly string[]): Promise<void> {
+  await findProgram("go");
+  for (const module of modules) await run("go", ["install", module], { env: { ...environment(), GOBIN: folder } });
+}
 
 const gateway = { version: "v1.7.0", module: "github.com/versity/versitygw/cmd/versitygw" };
 /** Named after the version, so that another version is another program. */

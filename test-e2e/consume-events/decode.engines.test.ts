@@ -9,7 +9,7 @@ import { catalogue, type EventDraft, eventType, schemaRegistry } from "@signalbo
 import { randomId } from "@signalbox/core";
 import { openEventLog, publishEvents } from "@signalbox/events";
 import { enginesFolder } from "@signalbox/infra/engines/engine-folders.ts";
-import { fetchPythonEnvironment, pythonOf } from "@signalbox/infra/engines/python-programs.ts";
+import { fetchPythonEnvironment, pythonOf } from "@signalbox/infra/engines/test/python-programs.ts";
 import { testContext, testKafka } from "@signalbox/testing";
 import { startEmbeddedIn } from "../systems/embedded-system.ts";
 

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { WantedProgram } from "@signalbox/infra/engines/doctor.ts";
 import { enginesFolder } from "@signalbox/infra/engines/engine-folders.ts";
 import { fetchOnce } from "@signalbox/infra/engines/fetch-once.ts";
-import { buildGoModule, fetchGoProgram } from "@signalbox/infra/engines/go-program.ts";
+import { buildGoModule, fetchGoProgram } from "@signalbox/infra/engines/test/go-programs.ts";
 import { environment } from "@signalbox/runtime";
 import { eventually, freePort } from "@signalbox/testing";
 

@@ -6,7 +6,7 @@ import { createInterface } from "node:readline";
 import { promisify } from "node:util";
 import { enginesFolder } from "@signalbox/infra/engines/engine-folders.ts";
 import { fetchOnce } from "@signalbox/infra/engines/fetch-once.ts";
-import { copyGoModule } from "@signalbox/infra/engines/go-program.ts";
+import { copyGoModule } from "@signalbox/infra/engines/test/go-programs.ts";
 import { environment } from "@signalbox/runtime";
 
 const run = promisify(execFile);

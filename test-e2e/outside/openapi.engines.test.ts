@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { lintOpenApi } from "@signalbox/infra/generate/openapi/lint-openapi.ts";
 import { openApiDocuments } from "@signalbox/infra/generate/openapi/openapi-documents.ts";
+import { lintOpenApi } from "@signalbox/infra/generate/openapi/test/lint-openapi.ts";
 import { accessibilityProblems, openBrowser } from "@signalbox/testing";
 import { createClient, expectStatus } from "../journey/client.ts";
 import { type EmbeddedSystem, startEmbeddedIn } from "../systems/embedded-system.ts";

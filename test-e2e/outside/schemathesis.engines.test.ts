@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { schemathesis } from "@signalbox/infra/engines/python-programs.ts";
+import { schemathesis } from "@signalbox/infra/engines/test/python-programs.ts";
 import { createOidcIssuer, type OidcIssuer } from "@signalbox/testing";
 import { createClient, expectStatus } from "../journey/client.ts";
 import { type EmbeddedSystem, startEmbeddedIn } from "../systems/embedded-system.ts";

@@ -8,13 +8,13 @@ import { Ajv } from "ajv";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { parse } from "yaml";
 import { root } from "../repository.ts";
-import { lintOpenApi } from "./lint-openapi.ts";
 import {
   type OpenApiContent,
   type OpenApiDocument,
   type OpenApiOperation,
   openApiDocuments,
 } from "./openapi-documents.ts";
+import { lintOpenApi } from "./test/lint-openapi.ts";
 
 const documents = await openApiDocuments();
 

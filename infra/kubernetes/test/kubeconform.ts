@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { parseAllDocuments } from "yaml";
 import { enginesFolder } from "../../engines/engine-folders.ts";
 import { fetchOnce } from "../../engines/fetch-once.ts";
-import { installWithGo } from "../../engines/go-program.ts";
 import { run } from "../../engines/processes.ts";
+import { installWithGo } from "../../engines/program-engines.ts";
 
 const kubeconform = "github.com/yannh/kubeconform/cmd/kubeconform@v0.7.0";
 /** Changes with the versions of kubeconform and of Kubernetes. */

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { fetchGoProgram, runWithInput } from "../../engines/go-program.ts";
+import { fetchGoProgram, runWithInput } from "../../engines/test/go-programs.ts";
 
 export interface JudgedPod {
   readonly name: string;

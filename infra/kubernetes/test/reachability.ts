@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { stringify } from "yaml";
 import { enginesFolder } from "../../engines/engine-folders.ts";
 import { run } from "../../engines/processes.ts";
-import { fetchPythonEnvironment, pythonOf } from "../../engines/python-programs.ts";
+import { fetchPythonEnvironment, pythonOf } from "../../engines/test/python-programs.ts";
 
 /** Changes with the version of the analyzer. */
 const folder = join(enginesFolder, "network-config-analyzer-2.1.0");

@@ -3,8 +3,8 @@ import { environment } from "@signalbox/runtime";
 import { parseAllDocuments } from "yaml";
 import { enginesFolder, repositoryFolder } from "../../engines/engine-folders.ts";
 import { fetchOnce } from "../../engines/fetch-once.ts";
-import { installWithGo } from "../../engines/go-program.ts";
 import { run } from "../../engines/processes.ts";
+import { installWithGo } from "../../engines/program-engines.ts";
 
 // biome-ignore lint/suspicious/noExplicitAny: manifests are looked at by path; their shape is what the schemas check.
 export type Manifest = any;

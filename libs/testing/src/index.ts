@@ -1,6 +1,6 @@
 export { freePort } from "@signalbox/infra/engines/free-port.ts";
 export { runKafkaTool } from "@signalbox/infra/engines/kafka/kafka.ts";
-export { pillow, runPillow } from "@signalbox/infra/engines/python-programs.ts";
+export { pillow, runPillow } from "@signalbox/infra/engines/test/python-programs.ts";
 export { type AccountStandIn, startAccountStandIn, type TestPerson, testPerson } from "./account-stand-in.ts";
 export { childProcesses, killProcess, processorMsOfChildren } from "./child-processes.ts";
 export { type ConnectProxy, startConnectProxy } from "./connect-proxy.ts";

@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { schemathesis } from "@signalbox/infra/engines/python-programs.ts";
+import { schemathesis } from "@signalbox/infra/engines/test/python-programs.ts";
 import { environment } from "@signalbox/runtime";
 
 const configuration = join(import.meta.dirname, "schemathesis.toml");

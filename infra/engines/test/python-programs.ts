@@ -1,9 +1,9 @@
 import { join } from "node:path";
-import { findProgram } from "./doctor.ts";
-import { EngineAbsentError } from "./engine.ts";
-import { enginesFolder } from "./engine-folders.ts";
-import { fetchOnce } from "./fetch-once.ts";
-import { run } from "./processes.ts";
+import { findProgram } from "../doctor.ts";
+import { EngineAbsentError } from "../engine.ts";
+import { enginesFolder } from "../engine-folders.ts";
+import { fetchOnce } from "../fetch-once.ts";
+import { run } from "../processes.ts";
 
 /**
  * Makes a Python environment with the packages of `requirements`: each at one version, with the digests of its files, so

@@ -1,16 +1,10 @@
 import { cp, mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { environment } from "@signalbox/runtime";
-import { findProgram } from "./doctor.ts";
-import { enginesFolder } from "./engine-folders.ts";
-import { fetchOnce } from "./fetch-once.ts";
-import { run } from "./processes.ts";
-
-/** Builds programs of published modules, each with its version (`module@v1.2.3`), into a folder. @throws EngineAbsentError */
-export async function installWithGo(folder: string, modules: readonly string[]): Promise<void> {
-  await findProgram("go");
-  for (const module of modules) await run("go", ["install", module], { env: { ...environment(), GOBIN: folder } });
-}
+import { findProgram } from "../doctor.ts";
+import { enginesFolder } from "../engine-folders.ts";
+import { fetchOnce } from "../fetch-once.ts";
+import { run } from "../processes.ts";
 
 /** A program of ours in Go, of one file, around one library. */
 interface GoProgram {
