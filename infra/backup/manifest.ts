@@ -1,9 +1,9 @@
-import { readFile } from "node:fs/promises";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { ServiceName } from "@signalbox/core";
 import type { DatabaseDescription } from "@signalbox/storage/describe-database";
 import type { BackedUpTable } from "@signalbox/storage/restore-database";
-import { writeDurably } from "../engines/durable-file.ts";
+import { readJson, writeDurably } from "../engines/durable-file.ts";
 import { BackupDamaged, type BackupFile, type BackupFolder } from "./backup-folder.ts";
 
 export interface BackedUpDatabase extends Omit<DatabaseDescription, "tables"> {
@@ -34,19 +34,9 @@ export async function writeManifest(folder: BackupFolder, manifest: Manifest): P
 
 /** Reads the manifest. @throws BackupDamaged */
 export async function readManifest({ path }: BackupFolder): Promise<Manifest> {
-  const text = await readFile(join(path, fileName), "utf8").catch((error: NodeJS.ErrnoException) => {
-    if (error.code !== "ENOENT") throw error;
+  if (!existsSync(join(path, fileName)))
     throw new BackupDamaged(`${path} is not a complete backup: ${fileName}, which is written last, is missing`);
-  });
-  const manifest = parse(text);
+  const manifest = await readJson<Manifest>(join(path, fileName));
   if (manifest?.format !== 2) throw new BackupDamaged(`${join(path, fileName)} is damaged, or of an unknown version`);
   return manifest;
-}
-
-function parse(text: string): Manifest | null {
-  try {
-    return JSON.parse(text) as Manifest;
-  } catch {
-    return null;
-  }
 }

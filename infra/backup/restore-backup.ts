@@ -38,11 +38,8 @@ export async function restoreBackup(
   await requireNoOthers(objects, blobs);
   const [problem] = await eventLog.ensureTopics(specs);
   if (problem) throw new Error(`the event log has the wrong settings: ${problem.topic}: ${problem.problem}`);
-  const ranges = await rangesOf(
-    eventLog,
-    specs.map(({ name }) => name),
-  );
-  const used = ranges.find(({ end }) => end > 0n);
+  const topics = specs.map(({ name }) => name);
+  const used = (await rangesOf(eventLog, topics)).find(({ end }) => end > 0n);
   if (used) throw new Error(`the event log is not empty: delete the topics; ${used.topic} has had records`);
 
   const opened: DatabaseRestore[] = [];

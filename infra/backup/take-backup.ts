@@ -70,12 +70,9 @@ async function findWholePoint(
   { databases, eventLog, specs }: Engines,
   blobs: BlobCopies,
 ): Promise<{ readonly point: CommonPoint; readonly missing: readonly string[] }> {
+  const topics = specs.map(({ name }) => name);
   for (let looks = 1; ; looks++) {
-    const point = await findCommonPoint(
-      databases,
-      eventLog,
-      specs.map(({ name }) => name),
-    );
+    const point = await findCommonPoint(databases, eventLog, topics);
     try {
       await blobs.copyNew();
       const named = await snapshotOf(point, "images").texts(namedBlobs);

@@ -9,12 +9,10 @@ const print = (line: string) => process.stdout.write(`${line}\n`);
 /** `start` starts all of them, `start kafka` that one. */
 async function start(): Promise<void> {
   const given = process.argv.slice(3);
-  const unknown = given.find((one) => !sharedEngines.some(({ name }) => name === one));
-  if (unknown !== undefined)
-    throw new EngineAbsentError(
-      `There is no engine ${unknown}, only ${sharedEngines.map(({ name }) => name).join(", ")}.`,
-    );
-  const names = sharedEngines.map(({ name }) => name).filter((name) => given.includes(name));
+  const all = sharedEngines.map(({ name }) => name);
+  const unknown = given.find((one) => !all.some((name) => name === one));
+  if (unknown !== undefined) throw new EngineAbsentError(`There is no engine ${unknown}, only ${all.join(", ")}.`);
+  const names = all.filter((name) => given.includes(name));
   await startSharedEngines(print, names.length > 0 ? names : undefined);
   print(`addresses are in ${endpointsFile}`);
 }

@@ -33,11 +33,9 @@ export async function findProgram(
   throw new EngineAbsentError(`${name} is ${state}; install it with:\n${await describeMissing(findings)}`);
 }
 
-const isMissing = ({ state }: Finding): boolean => state !== "ok";
-
 /** The packages of a system that bring what is missing, each once. Python's virtual environments are one of their own. */
 export async function missingPackages(findings: readonly Finding[], system: PackageSystem): Promise<string[]> {
-  const names = findings.filter(isMissing).flatMap(({ program }) => program.packages[system] ?? []);
+  const names = findings.flatMap(({ state, program }) => (state === "ok" ? [] : (program.packages[system] ?? [])));
   const wantsPython = findings.some(({ program }) => program.names.includes("python3"));
   if (wantsPython && system === "debian" && !(await canMakeEnvironments())) names.push("python3-venv");
   return [...new Set(names)];

@@ -19,14 +19,27 @@ export async function writeDurably(file: string, text: string): Promise<void> {
   await syncFolder(dirname(file));
 }
 
+/** The bytes of a file; `null` when there is none. */
+export async function readIfThere(file: string): Promise<Buffer | null> {
+  return readFile(file).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === "ENOENT") return null;
+    throw error;
+  });
+}
+
 /** The text of a small file; `null` when it is absent, empty, or not what `isWhole` wants: cut off, or zeros after a power loss. */
 export async function readWhole(file: string, isWhole: (text: string) => boolean): Promise<string | null> {
+  const text = String((await readIfThere(file)) ?? "").trim();
+  return text !== "" && isWhole(text) ? text : null;
+}
+
+/** The value of a file of JSON; `null` when it is absent or damaged. The caller knows its type. */
+export async function readJson<T>(file: string): Promise<T | null> {
+  const text = String((await readIfThere(file)) ?? "");
   try {
-    const text = (await readFile(file, "utf8")).trim();
-    return text !== "" && isWhole(text) ? text : null;
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return null;
-    throw error;
+    return JSON.parse(text) as T;
+  } catch {
+    return null;
   }
 }
 

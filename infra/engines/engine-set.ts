@@ -1,7 +1,7 @@
-import { mkdir, readFile, rm } from "node:fs/promises";
+import { mkdir, rm } from "node:fs/promises";
 import { dirname, join, relative } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { writeDurably } from "./durable-file.ts";
+import { readIfThere, writeDurably } from "./durable-file.ts";
 import type { Engine, EngineName, RunningEngine } from "./engine.ts";
 import { runFolder } from "./engine-folders.ts";
 import { withFileLock } from "./file-lock.ts";
@@ -19,14 +19,8 @@ export type Endpoints = Partial<Record<EngineName, Endpoint>>;
 export const endpointsFile = join(runFolder, "endpoints.json");
 
 /** Reads an endpoints file; a missing one reads as no engines. */
-export async function readEndpoints(file = endpointsFile): Promise<Endpoints> {
-  try {
-    return JSON.parse(await readFile(file, "utf8")) as Endpoints;
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return {};
-    throw error;
-  }
-}
+export const readEndpoints = async (file = endpointsFile): Promise<Endpoints> =>
+  JSON.parse(String((await readIfThere(file)) ?? "{}"));
 
 /** Replaces the file in one step, because tests read it at any time. It holds the database password, hence its mode. */
 async function writeEndpoints(endpoints: Endpoints, file: string): Promise<void> {

@@ -1,6 +1,6 @@
-import { mkdir, readdir, readFile, rm } from "node:fs/promises";
+import { mkdir, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { writeDurably } from "./durable-file.ts";
+import { readJson, writeDurably } from "./durable-file.ts";
 import type { Engine, EnginePlace, RunningEngine } from "./engine.ts";
 import { enginesFolder } from "./engine-folders.ts";
 import { engineNamed } from "./engines.ts";
@@ -84,10 +84,9 @@ async function remember(folder: string, engine: RunningEngine): Promise<void> {
 export async function sweepOwnEngines(): Promise<void> {
   for (const name of await readdir(ownFolder).catch(() => [])) {
     const folder = join(ownFolder, name);
-    const text = await readFile(rememberedFile(folder), "utf8").catch(() => null);
-    if (text === null) continue;
-    const { owner, engine } = JSON.parse(text) as Remembered;
-    if (await isRunning(owner)) continue;
+    const remembered = await readJson<Remembered>(rememberedFile(folder));
+    if (remembered === null || (await isRunning(remembered.owner))) continue;
+    const { engine } = remembered;
     await stopProcess(engine, engineNamed(engine.name).stopSignal);
     await removeFolders(folder, engine.folder);
   }

@@ -1,6 +1,7 @@
-import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdir, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { brotliCompressSync, brotliDecompressSync } from "node:zlib";
+import { readIfThere } from "../engines/durable-file.ts";
 import { filesIn, root } from "./repository.ts";
 
 /** Thrown when generating needs the packages for development, which a start does not install. */
@@ -65,10 +66,7 @@ export async function compareOutput(output: Output, folders: readonly string[] =
 
 /** Reads a generated file as it was before it was compressed; null where there is none. */
 export async function readContent(file: string): Promise<string | null> {
-  const bytes = await readFile(file).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === "ENOENT") return null;
-    throw error;
-  });
+  const bytes = await readIfThere(file);
   if (bytes === null) return null;
   return (compressed.test(file) ? brotliDecompressSync(bytes) : bytes).toString();
 }

@@ -42,10 +42,8 @@ async function main(): Promise<number> {
     }
     return passed;
   };
-  const testsPass = await withEngines(
-    sharedEngines.map(({ name }) => name),
-    run,
-  );
+  const names = sharedEngines.map(({ name }) => name);
+  const testsPass = await withEngines(names, run);
   console.log(`${((performance.now() - startedMs) / 60_000).toFixed(1)} minutes`);
   return testsPass ? 0 : 1;
 }

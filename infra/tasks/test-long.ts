@@ -4,8 +4,9 @@
  * `-- --again` begins anew, `-- --list` only lists the parts, `-- <words>` runs the parts whose names contain them.
  */
 import { execFileSync } from "node:child_process";
-import { mkdir, open, readFile, writeFile } from "node:fs/promises";
+import { mkdir, open, writeFile } from "node:fs/promises";
 import { join, relative } from "node:path";
+import { readJson } from "../engines/durable-file.ts";
 import { root } from "../generate/repository.ts";
 import { runNode } from "./tests/run-tests.ts";
 import { parseTestArguments, selectTests } from "./tests/tiers.ts";
@@ -106,13 +107,8 @@ interface LongProgress {
 /** Reads how far the long tier has come at this commit; a change that is not committed counts as another commit. */
 async function readLongProgress(): Promise<LongProgress> {
   const commit = currentCommit();
-  try {
-    const kept: LongProgress = JSON.parse(await readFile(progressFile, "utf8"));
-    if (kept.commit === commit) return kept;
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
-  }
-  return { commit, passed: {} };
+  const kept = await readJson<LongProgress>(progressFile);
+  return kept?.commit === commit ? kept : { commit, passed: {} };
 }
 
 function currentCommit(): string {

@@ -1,9 +1,10 @@
 import { randomBytes } from "node:crypto";
 import { existsSync } from "node:fs";
-import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { minutes } from "@signalbox/core";
 import { findProgram } from "../doctor.ts";
+import { readIfThere } from "../durable-file.ts";
 import type { Engine, EnginePlace, KafkaMember, RunningEngine } from "../engine.ts";
 import { enginesFolder } from "../engine-folders.ts";
 import { exchange } from "../exchange.ts";
@@ -76,16 +77,11 @@ async function archiveClasses(folder: string): Promise<void> {
 /** The id of a new cluster. The tool that formats the data takes one that begins with a hyphen for an option. */
 export const newClusterId = (): string => randomBytes(16).toString("base64url").replace(/^-/, "A");
 
+/** A broker that stands alone. Its data folder remembers the controller by address, so a restart keeps the port. */
 async function alone(configuration: string): Promise<KafkaMember> {
-  const known = existsSync(configuration) ? await controllerPortIn(configuration) : undefined;
-  return { id: 1, clusterId: newClusterId(), controllerPorts: [known ?? (await freePort())], copies: 1 };
-}
-
-/** The data folder remembers its controller by address, so a restart keeps the port. */
-async function controllerPortIn(configuration: string): Promise<number | undefined> {
-  const text = await readFile(configuration, "utf8");
-  const port = /^controller\.quorum\.voters=.*:(\d+)$/m.exec(text)?.[1];
-  return port === undefined ? undefined : Number(port);
+  const text = String((await readIfThere(configuration)) ?? "");
+  const [, known] = /^controller\.quorum\.voters=.*:(\d+)$/m.exec(text) ?? [];
+  return { id: 1, clusterId: newClusterId(), controllerPorts: [Number(known ?? (await freePort()))], copies: 1 };
 }
 
 const kafkaVersion = "4.3.1";

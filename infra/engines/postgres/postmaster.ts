@@ -1,6 +1,7 @@
-import { readFile, rm } from "node:fs/promises";
+import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { readIfThere } from "../durable-file.ts";
 import { exchange } from "../exchange.ts";
 import { type ProcessHandle, processCommand, processIdentity } from "../processes.ts";
 
@@ -47,27 +48,21 @@ export async function isReady(data: string): Promise<boolean> {
   return file?.status === "ready" && (await postgresAnswers(file.port));
 }
 
-interface PostmasterFile {
-  readonly pid: number;
-  readonly port: number;
-  readonly socketFolder: string | null;
+interface PostmasterFile extends Omit<Postmaster, "identity"> {
   readonly status: string;
 }
 
 /** The lines of `postmaster.pid`: pid (0 when there is none yet), data folder, start time, port, socket folder, address, shared memory, status. */
 async function readPostmasterFile(data: string): Promise<PostmasterFile | null> {
-  try {
-    const lines = (await readFile(join(data, "postmaster.pid"), "utf8")).split("\n");
-    return {
-      pid: Number(lines[0]) || 0,
-      port: Number(lines[3]),
-      socketFolder: lines[4]?.trim() || null,
-      status: lines[7]?.trim() ?? "starting",
-    };
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return null;
-    throw error;
-  }
+  const text = await readIfThere(join(data, "postmaster.pid"));
+  if (text === null) return null;
+  const lines = text.toString().split("\n");
+  return {
+    pid: Number(lines[0]) || 0,
+    port: Number(lines[3]),
+    socketFolder: lines[4]?.trim() || null,
+    status: lines[7]?.trim() ?? "starting",
+  };
 }
 
 /** Sends an SSLRequest (protocol documentation, "Message Formats"); a server answers one byte, `S` or `N`. */

@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { readWhole, writeDurably } from "../durable-file.ts";
+import { readJson, writeDurably } from "../durable-file.ts";
 import { withFileLock } from "../file-lock.ts";
 import { unusedPort } from "../free-port.ts";
 import {
@@ -164,17 +164,9 @@ async function takeOwnership(folder: string): Promise<void> {
 }
 
 async function refuseOtherOwner(folder: string): Promise<void> {
-  const owner = parseOwner(await readWhole(ownerFile(folder), (text) => parseOwner(text) !== null));
-  if (owner && owner.pid !== process.pid && (await isRunning(owner))) throw new FolderInUseError(folder, owner.pid);
-}
-
-function parseOwner(text: string | null): ProcessHandle | null {
-  try {
-    const owner = JSON.parse(text ?? "null") as Partial<ProcessHandle> | null;
-    return owner?.pid && owner.identity ? { pid: owner.pid, identity: owner.identity } : null;
-  } catch {
-    return null;
-  }
+  const owner = await readJson<ProcessHandle>(ownerFile(folder));
+  const isOther = owner?.pid && owner.identity && owner.pid !== process.pid;
+  if (isOther && (await isRunning(owner))) throw new FolderInUseError(folder, owner.pid);
 }
 
 /** A living process uses the folder of this PostgreSQL. */
