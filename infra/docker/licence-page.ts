@@ -11,13 +11,15 @@ export interface ImagePackage {
 }
 
 /** Licences that only require attribution. */
-const plain =
-  /^(MIT|MIT-0|ISC|0BSD|BSD-[23]-Clause|Apache-2\.0|BlueOak-1\.0\.0|CC0-1\.0|Unlicense|Zlib|P(ython|SF)-2\.0)$/;
+export const plainLicences = [
+  ...["MIT", "MIT-0", "ISC", "0BSD", "BSD-2-Clause", "BSD-3-Clause", "Apache-2.0", "BlueOak-1.0.0"],
+  ...["CC0-1.0", "CC-BY-3.0", "Unlicense", "Zlib", "Python-2.0", "PSF-2.0"],
+];
 
 /** Tells whether a licence, as a manifest writes it, asks for more than to be named. One plain licence of a choice is enough. */
 export function asksForMore(licence: string): boolean {
   const choices = licence.replaceAll(/[()]/g, "").split(/ or /i);
-  return !choices.some((choice) => choice.split(/ and /i).every((one) => plain.test(one)));
+  return !choices.some((choice) => choice.split(/ and /i).every((one) => plainLicences.includes(one)));
 }
 
 /** The product that a bill belongs to, and the runtime that runs it. */

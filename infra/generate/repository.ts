@@ -1,5 +1,6 @@
 import { existsSync, globSync } from "node:fs";
-import { readdir, readFile } from "node:fs/promises";
+import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 
@@ -39,3 +40,9 @@ export const filesIn = (folder: string, base = root): string[] =>
   globSync(`${folder}/**`, { cwd: base, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map((entry) => relative(base, join(entry.parentPath, entry.name)).replaceAll("\\", "/"));
+
+/** Makes a folder that is removed at the end of the block that uses it. */
+export async function temporaryFolder(prefix: string, parent = tmpdir()): Promise<AsyncDisposable & { path: string }> {
+  const path = await mkdtemp(join(parent, prefix));
+  return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true }) };
+}

@@ -29,9 +29,6 @@ export const dashboards: readonly Dashboard[] = readdirSync(folder)
   .sort()
   .map((file) => JSON.parse(readFileSync(join(folder, file), "utf8")));
 
-/** The dashboards whose figures come from exporters, which a system without the profile `observe` lacks. */
-export const exporterDashboards: readonly string[] = ["signalbox-edge", "signalbox-engines"];
-
 /** Lists the expressions of a dashboard, each with the title of its panel. */
 export const queriesOf = ({ panels }: Dashboard): { readonly title: string; readonly expr: string }[] =>
   panels.flatMap(({ title, targets = [] }) => targets.map(({ expr }) => ({ title, expr })));

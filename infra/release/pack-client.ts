@@ -1,12 +1,11 @@
 import { execFileSync } from "node:child_process";
-import { chmod, cp, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { chmod, cp, mkdir, readFile, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import process from "node:process";
 import { writeOutput } from "../generate/generator.ts";
 import { clientResources } from "../generate/generators/client-resources.ts";
 import { clientTypes } from "../generate/generators/client-types.ts";
-import { root } from "../generate/repository.ts";
+import { root, temporaryFolder } from "../generate/repository.ts";
 
 const clientFolder = join(root, "libs/client");
 const doors = ["index.ts", "webhooks/index.ts"];
@@ -18,26 +17,23 @@ const command = "command/signalbox-cli";
  * documents.
  */
 export async function packClient(destination: string): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), "signalbox-client-"));
+  await using scratch = await temporaryFolder("signalbox-client-");
+  const folder = scratch.path;
   const dist = join(folder, "dist");
-  try {
-    await generateClient();
-    compile(dist, doors, ["--strict", "--declaration", "--emitDeclarationOnly"]);
-    // Nobody imports the command, so it has no types. Comments are two thirds of the client and stand in its types.
-    compile(dist, [...doors, `${command}.ts`], ["--noCheck", "--removeComments"]);
-    await chmod(join(dist, `${command}.js`), 0o755);
-    for (const types of ["api.d.ts", "events.d.ts"])
-      await cp(join(clientFolder, "src/generated", types), join(dist, "generated", types));
-    await cp(join(clientFolder, "README.md"), join(folder, "README.md"));
-    await cp(join(root, "LICENSE"), join(folder, "LICENSE"));
-    await writeFile(join(folder, "package.json"), `${JSON.stringify(await manifest(), null, 2)}\n`);
-    await mkdir(destination, { recursive: true });
-    const options = ["--json", "--ignore-scripts", "--pack-destination", resolve(destination)];
-    const [packed] = JSON.parse(execFileSync("npm", ["pack", ...options], { cwd: folder, encoding: "utf8" }));
-    return join(resolve(destination), packed.filename);
-  } finally {
-    await rm(folder, { recursive: true });
-  }
+  await generateClient();
+  compile(dist, doors, ["--strict", "--declaration", "--emitDeclarationOnly"]);
+  // Nobody imports the command, so it has no types. Comments are two thirds of the client and stand in its types.
+  compile(dist, [...doors, `${command}.ts`], ["--noCheck", "--removeComments"]);
+  await chmod(join(dist, `${command}.js`), 0o755);
+  for (const types of ["api.d.ts", "events.d.ts"])
+    await cp(join(clientFolder, "src/generated", types), join(dist, "generated", types));
+  await cp(join(clientFolder, "README.md"), join(folder, "README.md"));
+  await cp(join(root, "LICENSE"), join(folder, "LICENSE"));
+  await writeFile(join(folder, "package.json"), `${JSON.stringify(await manifest(), null, 2)}\n`);
+  await mkdir(destination, { recursive: true });
+  const options = ["--json", "--ignore-scripts", "--pack-destination", resolve(destination)];
+  const [packed] = JSON.parse(execFileSync("npm", ["pack", ...options], { cwd: folder, encoding: "utf8" }));
+  return join(resolve(destination), packed.filename);
 }
 
 /** Makes what the client has from the routes and events as they are now. */

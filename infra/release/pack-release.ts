@@ -1,9 +1,9 @@
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { basename, dirname, join, resolve } from "node:path";
-import { root } from "../generate/repository.ts";
+import { cp, mkdir, readFile, writeFile } from "node:fs/promises";
+import { basename, join, resolve } from "node:path";
+import { writeOutput } from "../generate/generator.ts";
+import { root, temporaryFolder } from "../generate/repository.ts";
 import { type EventTypes, readEventTypes } from "./event-types/event-shapes.ts";
 import { goTypes, javaTypes, pythonTypes, typescriptTypes } from "./event-types/languages.ts";
 import { packClient } from "./pack-client.ts";
@@ -18,7 +18,6 @@ const deploymentFiles = [
   "infra/edge",
   "infra/observe",
 ];
-const chartFolder = "k8s/chart";
 
 /**
  * Packs what a version consists of besides its image into a folder: the client with the command, the types and schemas of
@@ -28,11 +27,12 @@ export async function packRelease(destination: string): Promise<string[]> {
   const { version } = JSON.parse(await readFile(join(root, "package.json"), "utf8"));
   const folder = resolve(destination);
   await mkdir(folder, { recursive: true });
-  const packed = [await packClient(folder), await packEventTypes(folder)];
-  const deployment = join(folder, `signalbox-deployment-${version}.tgz`);
-  execFileSync("tar", ["--create", "--gzip", "--file", deployment, "--directory", root, ...deploymentFiles]);
-  packed.push(deployment);
-  packed.push(await packChart(folder, version));
+  const packed = [
+    await packClient(folder),
+    await packEventTypes(folder),
+    archive(join(folder, `signalbox-deployment-${version}.tgz`), root, deploymentFiles),
+    await packChart(folder, version),
+  ];
   const sums = await Promise.all(packed.map(async (path) => `${sha256(await readFile(path))}  ${basename(path)}\n`));
   await writeFile(join(folder, "SHA256SUMS"), sums.join(""));
   return [...packed, join(folder, "SHA256SUMS")];
@@ -40,16 +40,16 @@ export async function packRelease(destination: string): Promise<string[]> {
 
 /** Packs the chart as Helm does: below the name of the chart. */
 async function packChart(folder: string, version: string): Promise<string> {
-  const scratch = await mkdtemp(join(tmpdir(), "signalbox-chart-"));
-  try {
-    // Alerts and dashboards are links to their one place.
-    await cp(join(root, chartFolder), join(scratch, "signalbox"), { recursive: true, dereference: true });
-    const archive = join(folder, `signalbox-chart-${version}.tgz`);
-    execFileSync("tar", ["--create", "--gzip", "--file", archive, "--directory", scratch, "signalbox"]);
-    return archive;
-  } finally {
-    await rm(scratch, { recursive: true });
-  }
+  await using scratch = await temporaryFolder("signalbox-chart-");
+  // Alerts and dashboards are links to their one place.
+  await cp(join(root, "k8s/chart"), join(scratch.path, "signalbox"), { recursive: true, dereference: true });
+  return archive(join(folder, `signalbox-chart-${version}.tgz`), scratch.path, ["signalbox"]);
+}
+
+/** Packs files of a folder into an archive, and answers with its path. */
+function archive(path: string, folder: string, names: readonly string[]): string {
+  execFileSync("tar", ["--create", "--gzip", "--file", path, "--directory", folder, ...names]);
+  return path;
 }
 
 const sha256 = (bytes: Buffer): string => createHash("sha256").update(bytes).digest("hex");
@@ -70,20 +70,12 @@ const eventTypeFiles = (types: EventTypes): ReadonlyMap<string, string> =>
  */
 export async function packEventTypes(destination: string): Promise<string> {
   const { version } = JSON.parse(await readFile(join(root, "package.json"), "utf8"));
-  const parent = await mkdtemp(join(tmpdir(), "signalbox-event-types-"));
+  await using parent = await temporaryFolder("signalbox-event-types-");
   const name = `signalbox-event-types-${version}`;
-  try {
-    for (const [path, text] of eventTypeFiles(await readEventTypes())) {
-      await mkdir(dirname(join(parent, name, path)), { recursive: true });
-      await writeFile(join(parent, name, path), text);
-    }
-    await cp(join(root, "libs/contracts/accepted"), join(parent, name, "schemas"), { recursive: true });
-    await cp(join(root, "LICENSE"), join(parent, name, "LICENSE"));
-    await mkdir(destination, { recursive: true });
-    const archive = join(resolve(destination), `${name}.tgz`);
-    execFileSync("tar", ["--create", "--gzip", "--file", archive, "--directory", parent, name]);
-    return archive;
-  } finally {
-    await rm(parent, { recursive: true });
-  }
+  const folder = join(parent.path, name);
+  await writeOutput(eventTypeFiles(await readEventTypes()), [], folder);
+  await cp(join(root, "libs/contracts/accepted"), join(folder, "schemas"), { recursive: true });
+  await cp(join(root, "LICENSE"), join(folder, "LICENSE"));
+  await mkdir(destination, { recursive: true });
+  return archive(join(resolve(destination), `${name}.tgz`), parent.path, [name]);
 }

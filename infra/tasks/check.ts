@@ -1,12 +1,9 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
+import { plainLicences } from "../docker/licence-page.ts";
 import { root } from "../generate/repository.ts";
 import { folders } from "./tests/tiers.ts";
 
-const plainLicences = [
-  ...["MIT", "MIT-0", "ISC", "0BSD", "BSD-2-Clause", "BSD-3-Clause", "Apache-2.0", "BlueOak-1.0.0"],
-  ...["CC0-1.0", "CC-BY-3.0", "Unlicense", "Zlib", "Python-2.0", "PSF-2.0"],
-];
 /** Ask for more than attribution: NOTICE names the packages that have them. */
 const namedLicences = ["Elastic-2.0", "LGPL-3.0-or-later", "LGPL-3.0", "EPL-2.0", "MPL-2.0"];
 

@@ -272,7 +272,7 @@ export function taskHelp(task) {
   return [
     usageOf(task),
     "",
-    sentence(task.summary),
+    wrap(`${task.summary.charAt(0).toUpperCase()}${task.summary.slice(1)}.`, columns).join("\n"),
     ...(options.length > 0 ? ["", "Options:", ...options] : []),
     "",
     "Example:",
@@ -309,8 +309,4 @@ function wrap(text, width) {
     else lines[lines.length - 1] = `${last} ${word}`;
   }
   return lines;
-}
-
-function sentence(summary) {
-  return wrap(`${summary.charAt(0).toUpperCase()}${summary.slice(1)}.`, columns).join("\n");
 }

@@ -1,4 +1,4 @@
-import { rulesFileOf } from "@signalbox/infra/observe/alerts/rules-file.ts";
+import { rulesFile } from "@signalbox/infra/observe/alerts/rules-file.ts";
 
 const faster = 60;
 
@@ -10,7 +10,7 @@ export function hurriedRules(...names: readonly string[]): string {
   const units = { m: 60, h: 3_600, d: 86_400 } as const;
   const seconds = (count: string, unit: string) =>
     `${Math.max(4, (Number(count) * units[unit as keyof typeof units]) / faster)}s`;
-  return rulesFileOf(...names)
+  return rulesFile(names)
     .replaceAll("interval: 30s", "interval: 1s")
     .replaceAll(/\[(\d+)([mhd])\]/g, (_, count: string, unit: string) => `[${seconds(count, unit)}]`)
     .replaceAll(/offset (\d+)([mhd])/g, (_, count: string, unit: string) => `offset ${seconds(count, unit)}`)

@@ -9,10 +9,13 @@ import { freePort } from "@signalbox/infra/engines/free-port.ts";
 import { startOwnEngine } from "@signalbox/infra/engines/own-engines.ts";
 import { alerts } from "@signalbox/infra/observe/alerts/alerts.ts";
 import { rulesFile } from "@signalbox/infra/observe/alerts/rules-file.ts";
-import { type Dashboard, dashboards, exporterDashboards, queriesOf } from "@signalbox/infra/observe/dashboards.ts";
+import { type Dashboard, dashboards, queriesOf } from "@signalbox/infra/observe/dashboards.ts";
 import { metricCatalogue } from "@signalbox/runtime";
 import { eventually } from "@signalbox/testing";
 import type { System } from "../systems/system.ts";
+
+/** The dashboards whose figures come from exporters, which a system without the profile `observe` lacks. */
+const exporterDashboards: readonly string[] = ["signalbox-edge", "signalbox-engines"];
 
 export interface Sample {
   readonly metric: Readonly<Record<string, string>>;

@@ -1,11 +1,11 @@
 import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
-import { cp, mkdir, mkdtemp, readFile, rm } from "node:fs/promises";
+import { cp, mkdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { environment } from "@signalbox/runtime";
 import { run } from "../../engines/processes.ts";
 import { fileGenerator, type Generator, keptFiles, NeedsDevelopmentError } from "../generator.ts";
-import { filesIn, type Package, packagesWith, root } from "../repository.ts";
+import { filesIn, type Package, packagesWith, root, temporaryFolder } from "../repository.ts";
 
 /** The clients of all services in one file of git, so that a start needs no Prisma CLI, which is 200 MB with its packages. */
 const keptFile = "infra/generate/prisma-clients.json.br";
@@ -48,18 +48,13 @@ export async function generateClients(): Promise<Record<string, string>> {
 async function generateClient(folder: string): Promise<Array<[path: string, content: string]>> {
   const parent = join(root, "node_modules/.cache/signalbox");
   await mkdir(parent, { recursive: true });
-  const workspace = await mkdtemp(join(parent, "prisma-"));
-  try {
-    await cp(join(root, folder, "prisma/schema.prisma"), join(workspace, "prisma/schema.prisma"));
-    await runPrisma(workspace, folder);
-    return await Promise.all(
-      filesIn("src/generated/prisma", workspace).map(
-        async (path): Promise<[string, string]> => [`${folder}/${path}`, await readFile(join(workspace, path), "utf8")],
-      ),
-    );
-  } finally {
-    await rm(workspace, { recursive: true });
-  }
+  await using workspace = await temporaryFolder("prisma-", parent);
+  await cp(join(root, folder, "prisma/schema.prisma"), join(workspace.path, "prisma/schema.prisma"));
+  await runPrisma(workspace.path, folder);
+  const files = filesIn("src/generated/prisma", workspace.path).map(async (path): Promise<[string, string]> => {
+    return [`${folder}/${path}`, await readFile(join(workspace.path, path), "utf8")];
+  });
+  return await Promise.all(files);
 }
 
 async function runPrisma(workspace: string, folder: string): Promise<void> {

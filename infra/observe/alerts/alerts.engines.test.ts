@@ -14,7 +14,7 @@ import { commandsIn } from "../test/runbook-commands.ts";
 import { ofSignalbox } from "./alert.ts";
 import { alerts, alertsUsing, expressionsOf, metricsIn } from "./alerts.ts";
 import { answered, arrivals, day, events, quietDay, requests, type Series, within } from "./quiet-day.fixture.ts";
-import { boardOf, rulesFile, rulesFileOf } from "./rules-file.ts";
+import { boardOf, rulesFile } from "./rules-file.ts";
 import { thresholdAlerts } from "./threshold-alerts.ts";
 
 const run = promisify(execFile);
@@ -448,7 +448,7 @@ function rising(alert: string, series: string, byMinute: number, harmless = 0): 
 /** Writes the tests with the rules of this alert alone: all of them in each case take minutes. */
 async function writeTests(folder: string, alert: string, some: readonly Case[]): Promise<string> {
   const rules = `${alert}.rules.yml`;
-  await writeFile(join(folder, rules), rulesFileOf(alert));
+  await writeFile(join(folder, rules), rulesFile([alert]));
   const tests = some.flatMap((one) => [
     testOf(one, one.fires, true),
     ...(alert === "Watchdog" ? [] : [testOf(one, one.stays, false)]),

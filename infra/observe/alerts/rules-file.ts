@@ -14,9 +14,6 @@ export const rulesFiles = (): Record<string, string> => ({
   ),
 });
 
-/** Builds one file of every rule. */
-export const rulesFile = (): string => rulesOf(slos, alerts);
-
 /** Jobs that are scraped of the small deployment: it has no nginx, Redis or Kafka. */
 const smallJobs = ["signalbox", "probe", "node", "postgres"];
 
@@ -26,8 +23,8 @@ export function isForSmall({ expr }: Alert): boolean {
   return jobs.length === 0 || jobs.some((job) => smallJobs.includes(job));
 }
 
-/** Builds the rules file of some alerts, with their recorded series. */
-export function rulesFileOf(...names: readonly string[]): string {
+/** Builds one file of some alerts with their recorded series, or of every rule. */
+export function rulesFile(names: readonly string[] = alerts.map(({ name }) => name)): string {
   return rulesOf(
     slos.filter(({ alert }) => names.includes(alert)),
     alerts.filter(({ name }) => names.includes(name)),

@@ -77,20 +77,11 @@ function addObject(objects: ObjectType[], name: string, { properties = {}, requi
 }
 
 function typedValue(objects: ObjectType[], name: string, schema: Schema): Value {
-  const { type, anyOf = [] } = schema;
-  const some = anyOf.filter((one) => one.type !== "null");
-  if (anyOf.length > 0) {
-    const nullable = some.length < anyOf.length;
-    return some.length === 1 ? { ...typedValue(objects, name, some[0] as Schema), nullable } : anyValue;
-  }
-  if (Array.isArray(type)) {
-    const [one, ...more] = type.filter((each) => each !== "null");
-    return more.length > 0 || one === undefined
-      ? anyValue
-      : { ...typedValue(objects, name, { ...schema, type: one }), nullable: type.includes("null") };
-  }
-  const shape = shapeOf(objects, name, schema);
-  return { shape, nullable: shape.kind === "any" };
+  const all = schema.anyOf ?? [schema.type ?? []].flat().map((type) => ({ ...schema, type }));
+  const [one, ...more] = all.filter(({ type }) => type !== "null");
+  if (more.length > 0) return anyValue;
+  const shape = shapeOf(objects, name, one ?? schema);
+  return { shape, nullable: all.length > 1 || shape.kind === "any" };
 }
 
 const anyValue: Value = { shape: { kind: "any" }, nullable: true };
