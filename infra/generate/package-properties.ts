@@ -1,4 +1,4 @@
-import type { PropertyDeclaration, PropertyDeclarations } from "@signalbox/runtime";
+import type { PropertyDeclarations } from "@signalbox/runtime";
 import { importDoors, type Package } from "./repository.ts";
 
 /** The properties of a library or service, as exported by its `./properties`. */
@@ -14,11 +14,7 @@ export async function packageProperties(): Promise<PackageProperties[]> {
   }));
 }
 
-function isDeclarations(value: unknown): value is PropertyDeclarations {
-  const entries = typeof value === "object" && value !== null ? Object.values(value) : [];
-  return entries.length > 0 && entries.every(isDeclaration);
-}
-
-function isDeclaration(value: unknown): value is PropertyDeclaration {
-  return typeof value === "object" && value !== null && "effect" in value && "secrecy" in value;
+function isDeclarations(exported: unknown): exported is PropertyDeclarations {
+  const entries = Object.values(exported ?? {});
+  return entries.length > 0 && entries.every((one) => one instanceof Object && "effect" in one && "secrecy" in one);
 }

@@ -15,12 +15,8 @@ const { values } = parseArgs({
 if (values.built) await build(values.list);
 else {
   const { generators } = await import("./generators.ts");
-  if (values.check) {
-    await each(
-      generators.filter(({ kind }) => kind !== "built"),
-      check,
-    );
-  } else await each(generators, write);
+  const inGit = generators.filter(({ kind }) => kind !== "built");
+  await (values.check ? each(inGit, check) : each(generators, write));
 }
 
 /** Writes the built files and a list of their paths, by which set-up sees that one is missing. */

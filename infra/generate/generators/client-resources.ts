@@ -1,6 +1,6 @@
 import { camelCase } from "@signalbox/core";
 import type { Generator } from "../generator.ts";
-import { capital } from "../graph/members.ts";
+import { capital, plural } from "../graph/members.ts";
 import {
   mergedDocument,
   type OpenApiDocument,
@@ -111,8 +111,6 @@ const jsonOf = ({ answers }: Method) => answers.filter(({ type }) => type === "a
 
 const lower = (text: string): string => text.charAt(0).toLowerCase() + text.slice(1);
 const singular = (text: string): string => text.replace(/ies$/, "y").replace(/s$/, "");
-const plural = (text: string): string =>
-  /[^aeiou]y$/.test(text) ? text.replace(/y$/, "ies") : text.replace(/s?$/, "s");
 
 /**
  * Finds the resource and the name of a method: the longest noun in its id is the resource, the rest the name. Nouns are

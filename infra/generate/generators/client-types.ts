@@ -7,7 +7,7 @@ import { root } from "../repository.ts";
 
 const folder = "libs/client/src/generated";
 const acceptedFolder = "libs/contracts/accepted";
-const banner = "// Made by `npm run generate` from the OpenAPI documents of all services.\n\n";
+const bannerOf = (sources: string) => `// Made by \`npm run generate\` from ${sources}.\n\n`;
 
 /** The schema of any JSON refers to itself, which TypeScript refuses as the type of a member. */
 const anyJson = /^#\/components\/schemas\/__schema\d+$/;
@@ -21,13 +21,15 @@ export const clientTypes: Generator = {
     const types = await typesOf(await mergedDocument());
     const events = await typesOf({ ...emptyDocument, components: { schemas: await eventSchemas() } });
     return new Map([
-      [`${folder}/api.d.ts`, `${banner}${types}`],
-      [`${folder}/events.d.ts`, `${eventBanner}${events}\nexport type EventTypes = components["schemas"];\n`],
+      [`${folder}/api.d.ts`, bannerOf("the OpenAPI documents of all services") + types],
+      [
+        `${folder}/events.d.ts`,
+        `${bannerOf("the accepted schemas of events")}${events}\nexport type EventTypes = components["schemas"];\n`,
+      ],
     ]);
   },
 };
 
-const eventBanner = "// Made by `npm run generate` from the accepted schemas of events.\n\n";
 const emptyDocument = { openapi: "3.1.0", info: { title: "Events", version: "1" }, paths: {} };
 
 /** The accepted schemas of all versions of every event that a webhook may carry, by the name of the event. */

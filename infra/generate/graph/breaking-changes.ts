@@ -46,9 +46,7 @@ function isAnnounced(accepted: GraphQLSchema, { path = "" }: Change<TypeOfChange
 function isLeftOver(schema: GraphQLSchema, type: GraphQLNamedType, today: Date): boolean {
   const users = Object.values(schema.getTypeMap()).flatMap((other) => {
     if (isUnionType(other)) return other.getTypes().includes(type as never) ? [undefined] : [];
-    return membersOf(other).flatMap((member) =>
-      [member, ...(member.args ?? [])].filter((user) => user.type && getNamedType(user.type) === type),
-    );
+    return partsOf(other).filter((user) => user.type && getNamedType(user.type) === type);
   });
   return users.length > 0 && users.every((user) => isDue(user, today));
 }
@@ -66,6 +64,10 @@ function membersOf(type: GraphQLNamedType): readonly Member[] {
   return isObjectType(type) || isInterfaceType(type) || isInputObjectType(type) ? Object.values(type.getFields()) : [];
 }
 
+/** The members of a type with their arguments. */
+const partsOf = (type: GraphQLNamedType): Member[] =>
+  membersOf(type).flatMap((member) => [member, ...(member.args ?? [])]);
+
 const dated = /^Since (\d{4}-\d{2}-\d{2})\. /;
 
 function isDue(member: Member | undefined, today: Date): boolean {
@@ -80,13 +82,10 @@ function undatedDeprecations(schema: GraphQLSchema): string[] {
   return Object.values(schema.getTypeMap())
     .filter(({ name }) => !name.startsWith("__"))
     .flatMap((type) =>
-      membersOf(type).flatMap((member) =>
-        [member, ...(member.args ?? [])]
-          .filter(({ deprecationReason }) => deprecationReason && !dated.test(deprecationReason))
-          .map(
-            ({ name }) =>
-              `The deprecation of '${type.name}.${name}' does not start with its date: "Since 2026-11-22. …"`,
-          ),
-      ),
+      partsOf(type)
+        .filter(({ deprecationReason }) => deprecationReason && !dated.test(deprecationReason))
+        .map(
+          ({ name }) => `The deprecation of '${type.name}.${name}' does not start with its date: "Since 2026-11-22. …"`,
+        ),
     );
 }

@@ -1,4 +1,5 @@
 import { type DefinitionNode, type FieldDefinitionNode, Kind, type NameNode, type StringValueNode } from "graphql";
+import { plural } from "./members.ts";
 import { isTypeNode, type TypeNode } from "./nodes.ts";
 import { usualArguments, usualFields, usualTypes, usualValues } from "./usual-texts.ts";
 
@@ -102,9 +103,6 @@ const nounOf = (name: string): string =>
     .map((word) => words[word.toLowerCase()] ?? word.toLowerCase())
     .join(" ")
     .replace("sign in", "sign-in");
-
-const plural = (noun: string): string =>
-  noun.endsWith("y") && !/[aeiou]y$/.test(noun) ? noun.replace(/y$/, "ies") : `${noun}s`;
 
 const namedOf = (type: FieldDefinitionNode["type"]): string =>
   type.kind === Kind.NAMED_TYPE ? type.name.value : namedOf(type.type);

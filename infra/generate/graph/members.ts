@@ -143,3 +143,6 @@ function scalarOf(schema: z.ZodType, name: string, { owner, findEnum }: Place): 
 }
 
 export const capital = (name: string): string => name.charAt(0).toUpperCase() + name.slice(1);
+
+export const plural = (noun: string): string =>
+  /[^aeiou]y$/.test(noun) ? noun.replace(/y$/, "ies") : noun.replace(/s?$/, "s");

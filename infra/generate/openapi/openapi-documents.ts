@@ -26,12 +26,13 @@ interface OpenApiResponse {
   readonly content?: OpenApiContent;
 }
 
-export type OpenApiContent = Readonly<Record<string, OpenApiMediaType>>;
-
-interface OpenApiMediaType {
-  readonly schema: OpenApiSchema;
-  readonly example?: unknown;
-  readonly examples?: Readonly<Record<string, { readonly $ref: string }>>;
+/** By media type. */
+export interface OpenApiContent {
+  readonly [type: string]: {
+    readonly schema: OpenApiSchema;
+    readonly example?: unknown;
+    readonly examples?: Readonly<Record<string, { readonly $ref: string }>>;
+  };
 }
 
 export interface OpenApiSchema {

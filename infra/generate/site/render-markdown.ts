@@ -2,7 +2,7 @@ import { posix } from "node:path";
 import { Marked, type Tokens } from "marked";
 
 /** A section of a page, for the search. */
-export interface PageSection {
+interface PageSection {
   /** Empty for the beginning of a page. */
   readonly id: string;
   readonly heading: string;

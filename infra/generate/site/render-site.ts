@@ -1,6 +1,6 @@
 import { posix } from "node:path";
 import { catalogue, eventJsonSchema, eventType } from "@signalbox/contracts";
-import { escaped, type PageSection, relativeAddress, renderMarkdown } from "./render-markdown.ts";
+import { escaped, relativeAddress, renderMarkdown } from "./render-markdown.ts";
 
 interface SourcePage {
   readonly section: string;
@@ -14,7 +14,7 @@ type Site = Readonly<Record<string, string>>;
 
 export function renderSite(sources: readonly SourcePage[]): Site {
   const pages = [
-    ...sources.map(placed),
+    ...sources.map((page) => ({ ...page, path: pathOfPage(page) })),
     {
       section: "reference",
       source: "docs/reference/README.md",
@@ -33,7 +33,11 @@ export function renderSite(sources: readonly SourcePage[]): Site {
     layout({ path, title: page.title, main: page.html, scripts: ["docs.js"] }),
   ]);
   const search = rendered.flatMap(({ path, page }) =>
-    page.sections.map((section) => searchEntry(path, page.title, section)),
+    page.sections.map(({ id, ...section }) => ({
+      path: id === "" ? path : `${path}#${id}`,
+      title: page.title,
+      ...section,
+    })),
   );
   return {
     ...Object.fromEntries(files),
@@ -64,12 +68,8 @@ const apiShell = `<h1>API reference</h1>
 <div id="operations"><p role="status">Loading the routes …</p></div>
 `;
 
-function placed(page: SourcePage) {
-  const name = posix.basename(page.source, ".md");
-  return { ...page, path: pathOfPage(page.section, name) };
-}
-
-function pathOfPage(section: string, name: string): string {
+function pathOfPage({ section, source }: SourcePage): string {
+  const name = posix.basename(source, ".md");
   if (name === "errors") return "docs/errors";
   if (name === "README") return section === "how-to" ? "docs" : `docs/${section}`;
   return posix.join("docs", section, name);
@@ -91,13 +91,6 @@ const served: Readonly<Record<string, string>> = {
   "docs/reference/graphql-schema.graphql": "schema.graphql",
   "libs/webhook-signatures/src/presets": "docs/reference/senders",
 };
-
-const searchEntry = (path: string, title: string, { id, heading, text }: PageSection) => ({
-  path: id === "" ? path : `${path}#${id}`,
-  title,
-  heading,
-  text,
-});
 
 interface Layout {
   readonly path: string;
