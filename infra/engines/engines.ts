@@ -4,7 +4,7 @@ import { postgres } from "./postgres/postgres.ts";
 import { nginx, prometheus, redis, versitygw } from "./program-engines.ts";
 
 /** Every real engine of this repository, in the order in which they are fetched. */
-export const engines: readonly Engine[] = [postgres, redis, kafka, versitygw, nginx, prometheus];
+const engines: readonly Engine[] = [postgres, redis, kafka, versitygw, nginx, prometheus];
 
 /** The engines that all tests of a run share; nginx and Prometheus need a configuration per test. */
 export const sharedEngines: readonly Engine[] = engines.filter((engine) => engine !== nginx && engine !== prometheus);
