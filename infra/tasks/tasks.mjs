@@ -77,7 +77,9 @@ export const tasks = [
   {
     name: "check",
     summary: "checks types, format, lint, boundaries, dead code and generated files",
-    example: "npm run check",
+    arguments: "<word> …",
+    options: [["<word>", "runs the checks alone whose names contain it"]],
+    example: "npm run check -- types lint",
   },
   {
     name: "format",
