@@ -2,7 +2,7 @@ import { ApiError, SubscriptionError } from "@signalbox/client";
 import { useQueryClient } from "@tanstack/react-query";
 import { startTransition, useEffect, useRef, useState } from "react";
 import { api } from "../session/api.ts";
-import { isSignedIn, onSessionChange, renewOnce } from "../session/session.ts";
+import { isSignedIn, renewOnce, sessionState } from "../session/session.ts";
 import type { Live, LiveState } from "./read-every.ts";
 
 interface FollowOptions<Message> {
@@ -81,7 +81,7 @@ class LiveFeed<Message> {
   constructor(options: FeedOptions<Message>) {
     this.#options = options;
     document.addEventListener("visibilitychange", this.#visible);
-    this.#forgetSession = onSessionChange(() => this.#comeBack());
+    this.#forgetSession = sessionState.listen(() => this.#comeBack());
     this.#apply();
   }
 

@@ -1,10 +1,11 @@
-import { type ReactNode, useEffect, useSyncExternalStore } from "react";
+import { type ReactNode, useEffect } from "react";
+import { useStore } from "../session/store.ts";
 import shell from "../shell/shell.module.css";
-import { type Closed, onPortalChange, readPortal } from "./portal-session.ts";
+import { type Closed, portalState } from "./portal-session.ts";
 
 /** Shows its children to the holder of a link that is open, and to others what happened and what to do. */
 export function PortalGate({ children }: { readonly children: ReactNode }) {
-  const portal = useSyncExternalStore(onPortalChange, readPortal);
+  const portal = useStore(portalState);
   if (portal.kind === "open") return children;
   return (
     <main className={shell.gate}>

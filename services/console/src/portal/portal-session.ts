@@ -1,32 +1,21 @@
-import { ApiError } from "@signalbox/client";
+import { ApiError, type PortalSession } from "@signalbox/client";
 import type { QueryClient } from "@tanstack/react-query";
-import { credentialQuery, type PortalSession, portalQuery } from "../session/api.ts";
+import { credentialQuery, portalQuery } from "../session/api.ts";
 import { forgetSession, signInWithPortal } from "../session/session.ts";
+import { Store } from "../session/store.ts";
 import { askEmbedder } from "./embedder.ts";
 import { applyTheme } from "./theme.ts";
 
 /** The reason why a link opens nothing. */
 export type Closed = "missing" | "ended" | "away";
 
-export type PortalState =
+type PortalState =
   | { readonly kind: "opening" }
   | { readonly kind: "closed"; readonly why: Closed }
   | { readonly kind: "open"; readonly session: PortalSession };
 
-let state: PortalState = { kind: "opening" };
-const listeners = new Set<() => void>();
-
-export const readPortal = (): PortalState => state;
-
-export function onPortalChange(listener: () => void): () => void {
-  listeners.add(listener);
-  return () => listeners.delete(listener);
-}
-
-function become(next: PortalState): void {
-  state = next;
-  for (const listener of listeners) listener();
-}
+/** The state of the link. */
+export const portalState = new Store<PortalState>({ kind: "opening" });
 
 /**
  * Opens the session of the link. Its secret is the fragment of the address, which no request carries; it is taken out
@@ -41,7 +30,7 @@ export async function openPortal(queries: QueryClient): Promise<void> {
   const why = fresh === null ? closed : await open(queries, fresh);
   if (why === null) return;
   forgetSession();
-  become({ kind: "closed", why });
+  portalState.set({ kind: "closed", why });
 }
 
 /** Opens the session of a secret; returns why that did not work, or null. */
@@ -53,7 +42,7 @@ async function open(queries: QueryClient, secret: string): Promise<Closed | null
     await queries.fetchQuery({ ...credentialQuery, staleTime: 0 });
     signInWithPortal(secret, () => renewOnce(queries));
     applyTheme(session.theme);
-    become({ kind: "open", session });
+    portalState.set({ kind: "open", session });
     return null;
   } catch (error) {
     return error instanceof ApiError && [401, 403].includes(error.status) ? "ended" : "away";

@@ -1,17 +1,18 @@
 import { Link, Outlet } from "@tanstack/react-router";
-import { useEffect, useSyncExternalStore } from "react";
+import { useEffect } from "react";
 import { Time } from "../parts/inline.tsx";
 import parts from "../parts/parts.module.css";
-import { endPortal, onSessionChange, readSession, renewOnce } from "../session/session.ts";
+import { endPortal, renewOnce, sessionState } from "../session/session.ts";
+import { useStore } from "../session/store.ts";
 import { LeaveGuard } from "../shell/leave-guard.tsx";
 import shell from "../shell/shell.module.css";
 import styles from "./portal.module.css";
-import { onPortalChange, readPortal } from "./portal-session.ts";
+import { portalState } from "./portal-session.ts";
 
 /** Around the pages of the portal: where one can go, when the link ends, and that it has ended. */
 export function PortalShell() {
-  const portal = useSyncExternalStore(onPortalChange, readPortal);
-  const session = useSyncExternalStore(onSessionChange, readSession);
+  const portal = useStore(portalState);
+  const session = useStore(sessionState);
   const endsAt = portal.kind === "open" ? portal.session.expires_at : null;
   const hasEnded = session.kind === "signed-in" && session.asks !== null;
   useEffect(() => {

@@ -1,4 +1,4 @@
-import type { PortalSession } from "../session/api.ts";
+import type { PortalSession } from "@signalbox/client";
 
 /** The surfaces on which the accent is hardest to read: `--raised` of both schemes in `tokens.css`. */
 const surfaces = { light: "#eeeff2", dark: "#26292f" } as const;

@@ -1,8 +1,8 @@
-import { ApiError, createClient } from "@signalbox/client";
+import { ApiError, type CurrentCredential, createClient, etagOf } from "@signalbox/client";
 import { queryOptions, useQuery } from "@tanstack/react-query";
 import { deploymentUrl } from "./place.ts";
 import { sendOnce } from "./send-once.ts";
-import { askPerson, credentialHeaders, readSession, renewOnce } from "./session.ts";
+import { askPerson, credentialHeaders, renewOnce, sessionState } from "./session.ts";
 
 /** The API of this deployment, with the credential of the session. */
 export const api = createClient({
@@ -54,36 +54,33 @@ export interface Versioned<Data> {
   readonly text?: string;
 }
 
-/** Has an answer read as a text, whose values can then be shown as they came; `versioned` parses it. */
+/** Has an answer read as a text, whose values can then be shown as they came; `withText` parses it. */
 export const asText: object = { parseAs: "text" };
 
-/**
- * Returns the data of an answer and its version.
- * @throws ApiError when the request was refused
- */
-export async function versioned<Data>(answer: Promise<Answered<Data>>): Promise<Versioned<NonNullable<Data>>> {
-  const { data, error, response } = await answer;
-  if (!response.ok) throw new ApiError(response, error);
-  const etag = response.headers.get("ETag");
-  return typeof data === "string"
-    ? { data: JSON.parse(data), etag, text: data }
-    : { data: data as NonNullable<Data>, etag };
+/** Reads data with its version. */
+export async function versioned<Data extends object>(reading: Promise<Data>): Promise<Versioned<Data>> {
+  const data = await reading;
+  return { data, etag: etagOf(data) ?? null };
 }
 
 /**
- * Returns the data of an answer.
+ * Returns the data of an answer that came as a text, with its version.
  * @throws ApiError when the request was refused
  */
-export const dataOf = async <Data>(answer: Promise<Answered<Data>>): Promise<NonNullable<Data>> =>
-  (await versioned(answer)).data;
+export async function withText<Data>(answer: Promise<Answered<Data>>): Promise<Versioned<NonNullable<Data>>> {
+  const { data, error, response } = await answer;
+  if (!response.ok) throw new ApiError(response, error);
+  const text = data as string;
+  return { data: JSON.parse(text), etag: response.headers.get("ETag"), text };
+}
 
-/** The header that names the version which a change is based on. */
-export const ifMatch = (etag: string | null) => (etag === null ? {} : { "If-Match": etag });
+/** The option of a change that names the version which it is based on. */
+export const ifMatch = (etag: string | null) => (etag === null ? {} : { ifMatch: etag });
 
 export const credentialQuery = queryOptions({
   queryKey: ["credential"],
   staleTime: Number.POSITIVE_INFINITY,
-  queryFn: () => dataOf(api.GET("/api/account/credential")),
+  queryFn: () => api.account.currentCredential(),
 });
 
 /** Reads who is asking: the account, its roles, and the scopes of the credential. */
@@ -91,19 +88,15 @@ export const useCredential = () => useQuery(credentialQuery);
 
 /** Returns true in the portal, whose holder has a link and no account: what needs one is not shown. It never changes. */
 export function useIsPortal(): boolean {
-  const session = readSession();
+  const session = sessionState.value;
   return session.kind === "signed-in" && session.credential.kind === "portal";
 }
-
-const readPortalSession = () => dataOf(api.GET("/api/v1/webhooks/portal-sessions/current"));
-
-export type PortalSession = Awaited<ReturnType<typeof readPortalSession>>;
 
 /** The session of a link into the portal, for its holder. */
 export const portalQuery = queryOptions({
   queryKey: ["portal session"],
   staleTime: Number.POSITIVE_INFINITY,
-  queryFn: readPortalSession,
+  queryFn: () => api.portalSessions.current(),
 });
 
 /** Returns false in a portal of chosen endpoints, whose holder does not decide which events they get. */
@@ -113,7 +106,7 @@ export function useChoosesEvents(): boolean {
   return !isPortal || data?.endpoint_ids === null;
 }
 
-export type Scope = NonNullable<ReturnType<typeof useCredential>["data"]>["scopes"][number];
+export type Scope = CurrentCredential["scopes"][number];
 
 /** Returns true when the credential may do what the scope names. What it may not do is not shown. */
 export function useMay(scope: Scope): boolean {

@@ -20,17 +20,8 @@ function forget(beginning: string): void {
   for (const key of tabStorage.keys()) if (key.startsWith(beginning)) tabStorage.remove(key);
 }
 
-/** The typed values of a form; null while nobody has typed. */
-interface KeptDraft<Draft> {
-  readonly draft: Draft | null;
-  readonly keep: (draft: Draft) => void;
-  /** Notes that it was sent, though the form still shows it. */
-  readonly settle: () => void;
-  readonly drop: () => void;
-}
-
 /** Keeps what is typed into a form of this page until it is sent or dropped, also while the person is elsewhere. */
-export function useDraft<Draft>(name: string, withoutSecrets: (draft: Draft) => Draft): KeptDraft<Draft> {
+export function useDraft<Draft>(name: string, withoutSecrets: (draft: Draft) => Draft) {
   const [key] = useState(`${place}${location.pathname} ${name}`);
   const [draft, setDraft] = useState<Draft | null>(() => JSON.parse(tabStorage.get(key) ?? "null"));
   useEffect(() => {
@@ -42,11 +33,14 @@ export function useDraft<Draft>(name: string, withoutSecrets: (draft: Draft) => 
     tabStorage.remove(key);
   };
   return {
+    /** The typed values; null while nobody has typed. */
     draft,
-    keep(next) {
+    keep(next: Draft) {
       tabStorage.set(key, JSON.stringify(withoutSecrets(next)));
       setDraft(next);
     },
+    isUnsent: () => unsent.has(key),
+    /** Notes that it was sent, though the form still shows it. */
     settle,
     drop() {
       settle();

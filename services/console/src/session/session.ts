@@ -9,9 +9,10 @@ import {
   type Tokens,
 } from "./issuer.ts";
 import { callbackUrl, consoleUrl } from "./place.ts";
+import { Store } from "./store.ts";
 
 /** The state of the sign-in. A credential stays in the memory of this page and is stored nowhere. */
-export type SessionState =
+type SessionState =
   | { readonly kind: "starting" }
   | { readonly kind: "signed-out"; readonly issuer: Issuer | null; readonly problem: string | null }
   | { readonly kind: "signed-in"; readonly credential: Credential; readonly asks: Ask | null };
@@ -35,26 +36,15 @@ const popupName = "signalbox-sign-in";
 /** A token is renewed this long before it ends, so that no request meets a dead one. */
 const renewEarlyMs = 60_000;
 
-let state: SessionState = { kind: "starting" };
+/** The state of the sign-in of this page. */
+export const sessionState = new Store<SessionState>({ kind: "starting" });
+
 let issuer: Issuer | null = null;
 let renewal: Promise<boolean> | null = null;
 let waiting: Array<(isSignedIn: boolean) => void> = [];
-const listeners = new Set<() => void>();
-
-export const readSession = (): SessionState => state;
 
 /** Returns true for a session whose credential was not refused. */
-export const isSignedIn = (): boolean => state.kind === "signed-in" && state.asks === null;
-
-export function onSessionChange(listener: () => void): () => void {
-  listeners.add(listener);
-  return () => listeners.delete(listener);
-}
-
-function become(next: SessionState): void {
-  state = next;
-  for (const listener of listeners) listener();
-}
+export const isSignedIn = (): boolean => sessionState.value.kind === "signed-in" && sessionState.value.asks === null;
 
 /** Finds out who is signed in: by the answer of the issuer in the address, or by its session with this browser. */
 export async function startSession(): Promise<void> {
@@ -63,10 +53,10 @@ export async function startSession(): Promise<void> {
     issuer = await findIssuer();
     const tokens =
       location.pathname === callbackUrl.pathname ? await answered() : issuer && (await renewSilently(issuer));
-    if (tokens) become({ kind: "signed-in", credential: { kind: "token", ...tokens }, asks: null });
-    else become({ kind: "signed-out", issuer, problem: null });
+    if (tokens) sessionState.set({ kind: "signed-in", credential: { kind: "token", ...tokens }, asks: null });
+    else sessionState.set({ kind: "signed-out", issuer, problem: null });
   } catch (error) {
-    become({ kind: "signed-out", issuer, problem: (error as Error).message });
+    sessionState.set({ kind: "signed-out", issuer, problem: (error as Error).message });
   }
 }
 
@@ -96,34 +86,36 @@ export async function leaveForSignIn(prompt?: "login"): Promise<void> {
 
 /** Works with an API key, which is typed in and kept in memory like a token. */
 export function signInWithKey(apiKey: string): void {
-  become({ kind: "signed-in", credential: { kind: "key", apiKey }, asks: null });
+  sessionState.set({ kind: "signed-in", credential: { kind: "key", apiKey }, asks: null });
 }
 
 /** Works with the secret of a link into the portal; `renew` gets another one in its place, or returns false. */
 export function signInWithPortal(secret: string, renew: () => Promise<boolean>): void {
-  become({ kind: "signed-in", credential: { kind: "portal", secret, renew }, asks: null });
+  sessionState.set({ kind: "signed-in", credential: { kind: "portal", secret, renew }, asks: null });
 }
 
 /** Notes that the link has ended; the page stays as it is. */
 export function endPortal(): void {
-  if (state.kind === "signed-in") become({ ...state, asks: { reason: "ended", problem: null } });
+  if (sessionState.value.kind === "signed-in")
+    sessionState.set({ ...sessionState.value, asks: { reason: "ended", problem: null } });
 }
 
 /** Forgets the credential; the issuer's session is ended apart. */
 export function forgetSession(problem: string | null = null): void {
   settle(false);
-  become({ kind: "signed-out", issuer, problem });
+  sessionState.set({ kind: "signed-out", issuer, problem });
 }
 
 export const issuerOfSession = (): Issuer | null => issuer;
 
 /** Reads the headers of the credential; a token that ends soon is renewed before. */
 export async function credentialHeaders(): Promise<Readonly<Record<string, string>>> {
-  if (state.kind !== "signed-in") return {};
-  if (state.credential.kind === "key") return { "X-API-Key": state.credential.apiKey };
-  if (state.credential.kind === "portal") return { Authorization: `Bearer ${state.credential.secret}` };
-  if (state.credential.expiresAtMs - Date.now() < renewEarlyMs) await renewOnce();
-  const { credential } = state as Extract<SessionState, { kind: "signed-in" }>;
+  if (sessionState.value.kind !== "signed-in") return {};
+  if (sessionState.value.credential.kind === "key") return { "X-API-Key": sessionState.value.credential.apiKey };
+  if (sessionState.value.credential.kind === "portal")
+    return { Authorization: `Bearer ${sessionState.value.credential.secret}` };
+  if (sessionState.value.credential.expiresAtMs - Date.now() < renewEarlyMs) await renewOnce();
+  const { credential } = sessionState.value as Extract<SessionState, { kind: "signed-in" }>;
   return credential.kind === "token" ? { Authorization: `Bearer ${credential.accessToken}` } : {};
 }
 
@@ -132,7 +124,8 @@ export async function credentialHeaders(): Promise<Readonly<Record<string, strin
  * the issuer would ask, or there is no other link.
  */
 export function renewOnce(): Promise<boolean> {
-  if (state.kind === "signed-in" && state.credential.kind === "portal") return state.credential.renew();
+  if (sessionState.value.kind === "signed-in" && sessionState.value.credential.kind === "portal")
+    return sessionState.value.credential.renew();
   renewal ??= renew().finally(() => {
     renewal = null;
   });
@@ -140,25 +133,28 @@ export function renewOnce(): Promise<boolean> {
 }
 
 async function renew(): Promise<boolean> {
-  if (!issuer || state.kind !== "signed-in" || state.credential.kind !== "token") return false;
+  if (!issuer || sessionState.value.kind !== "signed-in" || sessionState.value.credential.kind !== "token")
+    return false;
   const tokens = await renewSilently(issuer).catch(() => null);
-  if (!tokens || state.kind !== "signed-in") return false;
-  become({ ...state, credential: { kind: "token", ...tokens } });
+  if (!tokens || sessionState.value.kind !== "signed-in") return false;
+  sessionState.set({ ...sessionState.value, credential: { kind: "token", ...tokens } });
   return true;
 }
 
 /** Asks the person to sign in again, and resolves once that is done or given up. What is typed on the page stays. */
 export function askPerson(reason: Ask["reason"]): Promise<boolean> {
-  if (state.kind === "signed-in" && state.credential.kind === "portal" && reason === "ended") endPortal();
-  if (state.kind !== "signed-in" || state.credential.kind !== "token" || !issuer) return Promise.resolve(false);
-  become({ ...state, asks: { reason, problem: null } });
+  if (sessionState.value.kind === "signed-in" && sessionState.value.credential.kind === "portal" && reason === "ended")
+    endPortal();
+  if (sessionState.value.kind !== "signed-in" || sessionState.value.credential.kind !== "token" || !issuer)
+    return Promise.resolve(false);
+  sessionState.set({ ...sessionState.value, asks: { reason, problem: null } });
   return new Promise((resolve) => waiting.push(resolve));
 }
 
 /** Opens the issuer in a window of its own, and goes on with the waiting requests when it has answered. */
 export async function answerAsk(): Promise<void> {
-  if (!issuer || state.kind !== "signed-in" || !state.asks) return;
-  const { reason } = state.asks;
+  if (!issuer || sessionState.value.kind !== "signed-in" || !sessionState.value.asks) return;
+  const { reason } = sessionState.value.asks;
   // Opened at once: browsers allow a window only in the moment of a press.
   const popup = window.open("about:blank", popupName, "popup,width=480,height=720");
   const { url, started } = await startSignIn(issuer, reason === "recent" ? { isRecent: true } : {});
@@ -176,7 +172,7 @@ async function takeAnswer(answer: URLSearchParams, started: StartedSignIn): Prom
   try {
     const tokens = issuer && (await completeSignIn(issuer, answer, started));
     if (!tokens) return;
-    become({ kind: "signed-in", credential: { kind: "token", ...tokens }, asks: null });
+    sessionState.set({ kind: "signed-in", credential: { kind: "token", ...tokens }, asks: null });
     settle(true);
   } catch (error) {
     complain((error as Error).message);
@@ -185,12 +181,13 @@ async function takeAnswer(answer: URLSearchParams, started: StartedSignIn): Prom
 
 /** Gives up: the waiting requests are refused. */
 export function dropAsk(): void {
-  if (state.kind === "signed-in") become({ ...state, asks: null });
+  if (sessionState.value.kind === "signed-in") sessionState.set({ ...sessionState.value, asks: null });
   settle(false);
 }
 
 function complain(problem: string): void {
-  if (state.kind === "signed-in" && state.asks) become({ ...state, asks: { ...state.asks, problem } });
+  if (sessionState.value.kind === "signed-in" && sessionState.value.asks)
+    sessionState.set({ ...sessionState.value, asks: { ...sessionState.value.asks, problem } });
 }
 
 function settle(isSignedIn: boolean): void {

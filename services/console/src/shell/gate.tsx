@@ -1,15 +1,16 @@
-import { type ReactNode, useEffect, useState, useSyncExternalStore } from "react";
+import { type ReactNode, useEffect, useState } from "react";
 import { Button } from "../parts/button.tsx";
 import { FieldOf } from "../parts/fields.tsx";
 import { submits } from "../parts/form.tsx";
 import parts from "../parts/parts.module.css";
 import { canReturnHere, type Issuer } from "../session/issuer.ts";
-import { leaveForSignIn, onSessionChange, readSession, signInWithKey } from "../session/session.ts";
+import { leaveForSignIn, sessionState, signInWithKey } from "../session/session.ts";
+import { useStore } from "../session/store.ts";
 import styles from "./shell.module.css";
 
 /** Shows its children to a person who is signed in, and to others the ways in. */
 export function Gate({ children }: { readonly children: ReactNode }) {
-  const session = useSyncExternalStore(onSessionChange, readSession);
+  const session = useStore(sessionState);
   if (session.kind === "signed-in") return children;
   return (
     <main className={styles.gate}>

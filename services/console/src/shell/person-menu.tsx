@@ -7,9 +7,9 @@ import parts from "../parts/parts.module.css";
 import { chooseTimes, useTimeChoice } from "../parts/time-choice.ts";
 import { zoneName } from "../parts/time-text.ts";
 import { actFor } from "../session/acting-account.ts";
-import { api, dataOf, useCredential, versioned } from "../session/api.ts";
+import { api, useCredential } from "../session/api.ts";
 import { signOutUrl } from "../session/issuer.ts";
-import { forgetSession, issuerOfSession, leaveForSignIn, readSession } from "../session/session.ts";
+import { forgetSession, issuerOfSession, leaveForSignIn, sessionState } from "../session/session.ts";
 import styles from "./shell.module.css";
 
 /** The signed-in person with roles, and the ways out: here, as somebody else, and everywhere. */
@@ -18,7 +18,7 @@ export function PersonMenu() {
   const { data: account } = useQuery({
     queryKey: ["account"],
     staleTime: Number.POSITIVE_INFINITY,
-    queryFn: () => dataOf(api.GET("/api/account")),
+    queryFn: () => api.account.get(),
   });
   return (
     <details className={styles.person}>
@@ -69,7 +69,7 @@ function Times() {
 
 function SignOut({ isPerson }: { readonly isPerson: boolean }) {
   const issuer = issuerOfSession();
-  const session = readSession();
+  const session = sessionState.value;
   const isKey = session.kind === "signed-in" && session.credential.kind === "key";
   if (isKey || !issuer) return <Button label="Forget the key" onClick={() => forgetSession()} />;
   return (
@@ -89,7 +89,7 @@ export const SignOutEverywhere = () => (
     title="Sign out everywhere"
     kind="danger"
     confirm="Every sign-in of your account ends, on this device and on all others. API keys stay."
-    run={() => versioned(api.DELETE("/api/account/sign-ins"))}
+    run={() => api.account.signOutEverywhere()}
     onDone={() => forgetSession("You are signed out everywhere.")}
   />
 );

@@ -1,12 +1,14 @@
-import { Link, Outlet } from "@tanstack/react-router";
-import { useSyncExternalStore } from "react";
+import { Link, Outlet, useLocation } from "@tanstack/react-router";
+import { useLayoutEffect, useRef, useSyncExternalStore } from "react";
 import { Button } from "../parts/button.tsx";
 import { Box } from "../parts/dialog.tsx";
 import parts from "../parts/parts.module.css";
-import { answerAsk, dropAsk, onSessionChange, readSession } from "../session/session.ts";
+import { useCredential } from "../session/api.ts";
+import { answerAsk, dropAsk, sessionState } from "../session/session.ts";
+import { useStore } from "../session/store.ts";
 import { LeaveGuard } from "./leave-guard.tsx";
-import { Navigation } from "./navigation.tsx";
 import { PersonMenu } from "./person-menu.tsx";
+import { groupsFor, isWithin, type Place } from "./places.ts";
 import styles from "./shell.module.css";
 
 /** Everything around a page: where one can go, who is signed in, and the dialog of a sign-in that has ended. */
@@ -72,7 +74,7 @@ const texts = {
 
 /** The dialog over any page in which the person signs in again while the page and its requests wait. */
 function SignInAgain() {
-  const session = useSyncExternalStore(onSessionChange, readSession);
+  const session = useStore(sessionState);
   const ask = session.kind === "signed-in" ? session.asks : null;
   const { title, text } = texts[ask?.reason ?? "ended"];
   return (
@@ -90,3 +92,54 @@ function SignInAgain() {
     </Box>
   );
 }
+
+/** Shows the places: groups with headings, of which that of the page is open. */
+function Navigation() {
+  const { data: credential } = useCredential();
+  const pathname = useLocation({ select: (location) => location.pathname });
+  return (
+    <nav aria-label="Pages of the console" className={styles.nav}>
+      {groupsFor(credential?.scopes ?? []).map(({ name, places }) =>
+        name === null ? (
+          <Places key={places[0]?.to} places={places} />
+        ) : (
+          <Group key={name} name={name} places={places} isCurrent={places.some((place) => isWithin(pathname, place))} />
+        ),
+      )}
+    </nav>
+  );
+}
+
+interface GroupProps {
+  readonly name: string;
+  readonly places: readonly Place[];
+  readonly isCurrent: boolean;
+}
+
+/** A group that opens when the person comes to one of its pages. The browser closes the one before: they share a name. */
+function Group({ name, places, isCurrent }: GroupProps) {
+  const details = useRef<HTMLDetailsElement>(null);
+  useLayoutEffect(() => {
+    if (isCurrent && details.current) details.current.open = true;
+  }, [isCurrent]);
+  return (
+    <details ref={details} name="places" className={isCurrent ? styles.current : undefined}>
+      <summary>
+        <h2>{name}</h2>
+      </summary>
+      <Places places={places} label={name} />
+    </details>
+  );
+}
+
+const Places = ({ places, label }: { readonly places: readonly Place[]; readonly label?: string }) => (
+  <ul aria-label={label}>
+    {places.map(({ to, name }) => (
+      <li key={to}>
+        <Link to={to} activeOptions={{ exact: to === "/" }}>
+          {name}
+        </Link>
+      </li>
+    ))}
+  </ul>
+);
