@@ -41,16 +41,14 @@ function hasNone(data: unknown): boolean {
   return items?.length === 0;
 }
 
-/** Says what happened, why, and what to do. */
-export function Failure({
-  error,
-  what,
-  retry,
-}: {
+interface FailureProps {
   readonly error: Error;
   readonly what: string;
   readonly retry?: () => void;
-}) {
+}
+
+/** Says what happened, why, and what to do. */
+export function Failure({ error, what, retry }: FailureProps) {
   const { title, advice } = describe(error, what);
   return (
     <div role="alert" className={`${styles.notice} ${styles.bad}`}>

@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
-import { api, dataOf } from "../session/api.ts";
+import { api } from "../session/api.ts";
 import styles from "./content.module.css";
 
 /** The header that browsers send for an image of a page, so that format and bytes are those that its readers get. */
@@ -15,14 +15,8 @@ export function useContent(id: string, parameters: ContentParameters) {
     staleTime: "static",
     gcTime: 60_000,
     queryFn: async ({ signal }) => {
-      const params = { path: { image_id: id }, query: parameters as object };
-      const answer = api.GET("/images/{image_id}/content", {
-        params,
-        headers: { Accept: accept },
-        parseAs: "blob",
-        signal,
-      });
-      return (await dataOf(answer)) as unknown as Blob;
+      const answer = await api.images.content(id, parameters, { headers: { Accept: accept }, signal });
+      return await answer.blob();
     },
   });
 }

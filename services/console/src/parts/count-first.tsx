@@ -1,26 +1,23 @@
 import { useState } from "react";
-import type { InputProps } from "./fields.tsx";
 import { Fields, type FieldsData } from "./form.tsx";
 import { Panel } from "./page.tsx";
 import parts from "./parts.module.css";
 import { wordsIn } from "./read-text.ts";
-import { type Trial, TrialForm, useTrial } from "./trial.tsx";
-
-/** The form of a replay, which is counted before it starts, so that nobody sends a million of something by mistake. */
-export interface CountedReplay<Input extends object> extends InputProps<Input> {
-  readonly trial: Trial<Counted | { readonly id: string }, unknown>;
-}
+import { TrialForm, useTrial } from "./trial.tsx";
 
 interface Counted {
   readonly count: number;
   readonly left_out?: number | undefined;
 }
 
-/** Counts with `isDryRun`, and starts without. Another input has another count. */
+/**
+ * The form of a replay, which is counted with `isDryRun` before it starts, so that nobody sends a million of something by
+ * mistake. Another input has another count.
+ */
 export function useCountedReplay<Input extends object>(
   initial: Input,
   send: (input: Input, isDryRun: boolean) => Promise<Counted | { readonly id: string }>,
-): CountedReplay<Input> {
+) {
   const [input, setInput] = useState(initial);
   const trial = useTrial(
     () => send(input, true),
@@ -38,7 +35,7 @@ interface CountFirstProps<Input extends object> {
   readonly lead?: string;
   /** The word for what is done again, such as "Send". */
   readonly verb: string;
-  readonly replay: CountedReplay<Input>;
+  readonly replay: ReturnType<typeof useCountedReplay<Input>>;
   readonly fields: FieldsData<Input>;
 }
 

@@ -4,11 +4,12 @@ import type { Versioned } from "../session/api.ts";
 import { useDraft } from "../session/drafts.ts";
 import { Failure } from "./answer.tsx";
 import { Button } from "./button.tsx";
-import { Conflict, type ConflictProps } from "./conflict.tsx";
-import { differencesOf } from "./differences.ts";
+import { Box } from "./dialog.tsx";
+import { type Difference, differencesOf } from "./differences.ts";
 import type { InputProps } from "./fields.tsx";
 import { Fields, type FieldsData, submits } from "./form.tsx";
-import parts from "./parts.module.css";
+import { Table } from "./page.tsx";
+import styles from "./parts.module.css";
 import { type Draft, type Merge, type Saving, saveVersion } from "./save-version.ts";
 import { useChange } from "./use-change.ts";
 
@@ -126,11 +127,11 @@ export function EditForm<Input extends object>(props: EditFormProps<Input>) {
     onCancel?.();
   };
   return (
-    <form className={parts.panel} onSubmit={edit.submit} aria-label={label}>
+    <form className={styles.panel} onSubmit={edit.submit} aria-label={label}>
       {children}
       <Fields input={edit.input} set={edit.set} fields={fields} />
       {saving.error && !conflict && <Failure error={saving.error} what={what} />}
-      <div className={parts.row}>
+      <div className={styles.row}>
         <button type="submit" className="main" disabled={saving.isPending}>
           Save
         </button>
@@ -142,3 +143,35 @@ export function EditForm<Input extends object>(props: EditFormProps<Input>) {
     </form>
   );
 }
+
+interface ConflictProps {
+  /** The thing that both saved, as in "this endpoint". */
+  readonly what: string;
+  readonly differences: readonly Difference[];
+  readonly onMine: () => void;
+  readonly onTheirs: () => void;
+  /** Returns to the form with everything that was typed, as Escape does. */
+  readonly onBack: () => void;
+}
+
+/** Shows two versions of one thing and has the person choose. */
+export const Conflict = ({ what, differences, onMine, onTheirs, onBack }: ConflictProps) => (
+  <Box title={`The ${what} has changed meanwhile`} role="alertdialog" isOpen onClose={onBack}>
+    <p>Somebody saved this {what} after you had opened it. You both changed these fields:</p>
+    <Table
+      label="Both versions"
+      rows={differences}
+      keyOf={({ name }) => name}
+      columns={{
+        Field: ({ name }) => name,
+        Yours: ({ mine }) => <code>{mine || "empty"}</code>,
+        Saved: ({ theirs }) => <code>{theirs || "empty"}</code>,
+      }}
+    />
+    <div className={styles.row}>
+      <Button label="Save mine over it" className="main" onClick={onMine} />
+      <Button label="Take the saved version" onClick={onTheirs} />
+      <Button label="Back to the form" onClick={onBack} />
+    </div>
+  </Box>
+);

@@ -42,32 +42,6 @@ export interface Bound<Value> {
   readonly set: (value: Value) => void;
 }
 
-/** Binds the members of a form's input to its fields: `<TextField label="Name" {...field("name")} />`. */
-export const fieldsOf =
-  <Input extends object>(input: Input, set: (changed: Partial<Input>) => void) =>
-  <Name extends keyof Input>(name: Name): Bound<Input[Name]> => ({
-    value: input[name],
-    set: (value) => set({ [name]: value } as unknown as Partial<Input>),
-  });
-
-type Text<Tag extends "input" | "textarea"> = Labelled &
-  Bound<string> &
-  Omit<ComponentProps<Tag>, "value" | "onChange">;
-
-/** A text on one line. */
-const TextField = ({ label, hint, set, ...input }: Text<"input">) => (
-  <Field label={label} hint={hint}>
-    {(ids) => <input {...ids} {...input} onChange={({ target }) => set(target.value)} />}
-  </Field>
-);
-
-/** A text on several lines. */
-const TextArea = ({ label, hint, set, ...input }: Text<"textarea">) => (
-  <Field label={label} hint={hint}>
-    {(ids) => <textarea {...ids} {...input} onChange={({ target }) => set(target.value)} />}
-  </Field>
-);
-
 /** Values to choose from, each alone or with its words. */
 export type Choices<Value extends string = string> = ReadonlyArray<Value | readonly [value: Value, words: string]>;
 
@@ -122,18 +96,31 @@ export interface FieldData extends Labelled, Omit<ComponentProps<"input">, "valu
   readonly isSecret?: boolean;
 }
 
+/** The field of the reason of a change; where it may be left out, the hint says so. */
+export const reasonField = (hint: string, maxLength = 500, required = true) =>
+  ({ label: "Reason", hint, required, maxLength, isProse: true }) as const;
+
 /** The field that fits its data and the kind of its value. */
-export function FieldOf({
-  choices,
-  rows,
-  isProse = false,
-  isSecret: _,
-  ...field
-}: (FieldData & Bound<string>) | (FieldData & Bound<boolean>)) {
+export function FieldOf(field: (FieldData & Bound<string>) | (FieldData & Bound<boolean>)) {
   if (typeof field.value === "boolean") return <CheckField {...(field as Labelled & Bound<boolean>)} />;
-  const text = field as FieldData & Bound<string>;
-  const { label, hint, required = false, value, set } = text;
+  const { choices, rows, isProse = false, isSecret: _, label, hint, set, ...text } = field as FieldData & Bound<string>;
+  const { value, required = false } = text;
   if (choices) return <SelectField {...{ label, hint, required, choices, value, set }} />;
-  const shared = { autoComplete: isProse ? "on" : "off", spellCheck: isProse, ...text };
-  return rows ? <TextArea rows={rows} {...(shared as ComponentProps<typeof TextArea>)} /> : <TextField {...shared} />;
+  const typed = {
+    autoComplete: isProse ? "on" : "off",
+    spellCheck: isProse,
+    ...text,
+    onChange: ({ target }: { readonly target: { readonly value: string } }) => set(target.value),
+  };
+  return (
+    <Field label={label} hint={hint}>
+      {(ids) =>
+        rows ? (
+          <textarea {...ids} rows={rows} {...(typed as ComponentProps<"textarea">)} />
+        ) : (
+          <input {...ids} {...typed} />
+        )
+      }
+    </Field>
+  );
 }

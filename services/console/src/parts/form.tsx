@@ -3,38 +3,34 @@ import { useDraft } from "../session/drafts.ts";
 import { Failure } from "./answer.tsx";
 import { Button } from "./button.tsx";
 import { Box } from "./dialog.tsx";
-import { type Bound, type FieldData, FieldOf, fieldsOf, type InputProps } from "./fields.tsx";
+import { type Bound, type FieldData, FieldOf, type InputProps } from "./fields.tsx";
 import styles from "./parts.module.css";
 import { useChange } from "./use-change.ts";
 
 /** The fields of a form by the members of its input. One of another kind is a function of its value. */
 export type FieldsData<Input> = {
-  readonly [Name in keyof Input]?:
-    | FieldData
-    | ((bound: { readonly value: Input[Name]; readonly set: (value: Input[Name]) => void }) => ReactNode)
-    | false;
+  readonly [Name in keyof Input]?: FieldData | ((bound: Bound<Input[Name]>) => ReactNode) | false;
 };
 
+interface FieldsProps<Input> extends InputProps<Input> {
+  readonly fields: FieldsData<Input>;
+}
+
 /** The fields of a form, one below the other. */
-export function Fields<Input extends object>({ input, set, fields }: InputProps<Input> & FieldsProps<Input>) {
-  const field = fieldsOf(input, set);
+export function Fields<Input extends object>({ input, set, fields }: FieldsProps<Input>) {
   return (Object.keys(fields) as (keyof Input & string)[]).map((name) => {
     const data = fields[name];
     if (!data) return null;
+    const bound = {
+      value: input[name],
+      set: (value: Input[typeof name]) => set({ [name]: value } as unknown as Partial<Input>),
+    };
     return (
       <Fragment key={name}>
-        {typeof data === "function" ? (
-          data(field(name))
-        ) : (
-          <FieldOf {...data} {...(field(name) as unknown as Bound<string>)} />
-        )}
+        {typeof data === "function" ? data(bound) : <FieldOf {...data} {...(bound as unknown as Bound<string>)} />}
       </Fragment>
     );
   });
-}
-
-interface FieldsProps<Input> {
-  readonly fields: FieldsData<Input>;
 }
 
 /** Handles the submission of a form. */
@@ -42,13 +38,6 @@ export const submits = (act: () => void) => (event: SubmitEvent) => {
   event.preventDefault();
   act();
 };
-
-/** What a form does when it is submitted. */
-interface Change {
-  readonly mutate: () => void;
-  readonly error: Error | null;
-  readonly isPending: boolean;
-}
 
 interface FormLook {
   /** The thing that changes, for a refusal. */
@@ -62,57 +51,33 @@ interface FormLook {
   readonly beside?: ReactNode;
 }
 
-interface ChangeFormProps extends FormLook {
-  readonly change: Change;
-  /** Forgets what was typed, by a button of the type "reset". */
-  readonly onReset?: () => void;
-  /** False until the person has typed what makes it possible. */
-  readonly isReady?: boolean;
-  readonly children: ReactNode;
-}
-
-/** A form that changes something: its fields, the refusal, and the button that does it. */
-export function ChangeForm(props: ChangeFormProps) {
-  const { change, onReset, what, submitLabel, kind, isReady = true, className = styles.page } = props;
-  const { label, beside, children } = props;
-  const submit = submits(() => isReady && change.mutate());
-  return (
-    <form className={className} onSubmit={submit} onReset={onReset} aria-label={label}>
-      {children}
-      {change.error && <Failure error={change.error} what={what} />}
-      <div className={styles.row}>
-        <button type="submit" className={kind} disabled={!isReady || change.isPending}>
-          {submitLabel}
-        </button>
-        {beside}
-      </div>
-    </form>
-  );
-}
-
 interface FormProps<Input, Result> extends FormLook {
   /** Tells its draft from those of other forms of the page. Default: what it does. */
   readonly name?: string;
   /** The values of the fields before anybody types. */
   readonly initial: Input;
-  readonly fields: FieldsData<Input> | ((input: Input) => FieldsData<Input>);
+  readonly fields?: FieldsData<Input> | ((input: Input) => FieldsData<Input>);
+  /** Leaves typed secrets out of an input that is kept. Default: those that the fields name. */
+  readonly withoutSecrets?: (input: Input) => Input;
   /** Sends the input. Ends are reckoned from the opening of the form, so that a second press has the same content. */
   readonly run: (input: Input, openedMs: number) => Promise<Result>;
   readonly onDone?: (result: Result) => void;
+  /** False until the person has typed what makes it possible. */
   readonly isReady?: (input: Input) => boolean;
-  /** Shown above the fields. */
-  readonly children?: ReactNode;
+  /** Shown above the fields, or the fields themselves. */
+  readonly children?: ReactNode | ((form: InputProps<Input>) => ReactNode);
   /** Shown below the form, with the result once there is one; what was typed stays then. */
   readonly after?: (input: Input, result: Result | undefined) => ReactNode;
 }
 
-/** A form with fields of its own. What is typed is kept for the session until it is sent, except secrets. */
+/** A form with fields of its own, and the button that sends them. What is typed is kept for the session, except secrets. */
 export function Form<Input extends object, Result>(props: FormProps<Input, Result>) {
-  const { initial, fields, run, onDone, isReady, children, after, name, ...look } = props;
+  const { initial, fields = {}, run, onDone, isReady, children, after, name, what, submitLabel, kind } = props;
+  const { className = styles.page, label, beside } = props;
   const [openedMs] = useState(Date.now);
   const fieldsOfInput = (input: Input) => (typeof fields === "function" ? fields(input) : fields);
-  const withoutSecrets = (input: Input): Input => ({ ...input, ...secretsOf(fieldsOfInput(input), initial) });
-  const { draft, keep, settle, drop } = useDraft(name ?? `${look.submitLabel} ${look.what}`, withoutSecrets);
+  const { withoutSecrets = (typed) => ({ ...typed, ...secretsOf(fieldsOfInput(typed), initial) }) } = props;
+  const { draft, keep, settle, drop } = useDraft(name ?? `${submitLabel} ${what}`, withoutSecrets);
   const input = draft ?? initial;
   const change = useChange(
     async () => run(input, openedMs),
@@ -122,12 +87,26 @@ export function Form<Input extends object, Result>(props: FormProps<Input, Resul
       onDone?.(result);
     },
   );
+  const isPossible = isReady?.(input) ?? true;
+  const set = (changed: Partial<Input>) => keep({ ...input, ...changed });
   return (
     <>
-      <ChangeForm {...look} change={change} onReset={drop} isReady={isReady?.(input) ?? true}>
-        {children}
-        <Fields input={input} set={(changed) => keep({ ...input, ...changed })} fields={fieldsOfInput(input)} />
-      </ChangeForm>
+      <form
+        className={className}
+        onSubmit={submits(() => isPossible && change.mutate())}
+        onReset={drop}
+        aria-label={label}
+      >
+        {typeof children === "function" ? children({ input, set }) : children}
+        <Fields input={input} set={set} fields={fieldsOfInput(input)} />
+        {change.error && <Failure error={change.error} what={what} />}
+        <div className={styles.row}>
+          <button type="submit" className={kind} disabled={!isPossible || change.isPending}>
+            {submitLabel}
+          </button>
+          {beside}
+        </div>
+      </form>
       {after?.(input, change.data)}
     </>
   );

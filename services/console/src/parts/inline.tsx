@@ -98,6 +98,25 @@ export function Moment({ at, after }: MomentProps) {
 
 export type Tone = "good" | "failed" | "wait" | "off";
 
+/** The words of states by their tones. */
+const states = {
+  good: ["active", "ready", "done", "completed", "succeeded", "enabled", "accepted", "approved", "challenged"],
+  failed: ["suspended", "failed", "exhausted", "rejected", "refused"],
+  wait: [
+    ...(["pending", "processing", "running", "waiting", "held", "parked", "paused"] as const),
+    ...(["open", "preview", "deprecated"] as const),
+  ],
+  off: [
+    ...(["disabled", "deleted", "expired", "revoked", "cancelled", "stopped"] as const),
+    ...(["withdrawn", "hole", "dropped", "filtered"] as const),
+  ],
+} as const;
+
+type State = (typeof states)[Tone][number];
+
+const toneOf = (word: string): Tone =>
+  (Object.keys(states) as Tone[]).find((tone) => (states[tone] as readonly string[]).includes(word)) ?? "off";
+
 const shapes: Readonly<Record<Tone, string>> = {
   good: "M6 0a6 6 0 1 1 0 12A6 6 0 0 1 6 0ZM5 9l4.5-5L8.6 3.200 4.900 7.300 3.300 5.700 2.400 6.600Z",
   failed: "M6 0l6 11H0Z",
@@ -105,21 +124,19 @@ const shapes: Readonly<Record<Tone, string>> = {
   off: "M1 1h10v10H1z",
 };
 
+/** The word of a state, or any words with their tone. */
+type StatusProps =
+  | { readonly tone?: never; readonly children: State }
+  | { readonly tone: Tone; readonly children: string };
+
 /** A status: its word, with a shape that differs as its colour does. */
-export const Status = ({ tone, children }: { readonly tone: Tone; readonly children: string }) => (
+export const Status = ({ children, tone = toneOf(children) }: StatusProps) => (
   <span className={`${styles.status} ${tone === "off" ? styles.quiet : styles[tone]}`}>
     <svg width="12" height="12" viewBox="0 0 12 12" aria-hidden="true" fill="currentColor" fillRule="evenodd">
       <path d={shapes[tone]} />
     </svg>
     {children}
   </span>
-);
-
-/** A status among the values of a thing. */
-export const toned = (tone: Tone, word: string) => (
-  <Status key="" tone={tone}>
-    {word}
-  </Status>
 );
 
 /** A sentence of the API, in which backticks mark code. */

@@ -39,6 +39,8 @@ interface OnePageProps<Data> extends Omit<AnswerProps<Data>, "above"> {
   readonly actions?: ReactNode;
   /** Address that reads the same, below that of the deployment. */
   readonly path?: string;
+  /** The parts that the address has besides. */
+  readonly expand?: string;
   /** The page around it. */
   readonly frame?: ComponentType<PageProps>;
   /** Shown above the answer. */
@@ -47,12 +49,12 @@ interface OnePageProps<Data> extends Omit<AnswerProps<Data>, "above"> {
 
 /** The page of one thing: its state while there is no answer, what is known of it, and the call that reads the same. */
 export function OnePage<Data>(props: OnePageProps<Data>) {
-  const { title, actions, path, frame: Frame = Page, lead, ...answer } = props;
+  const { title, actions, path, expand, frame: Frame = Page, lead, ...answer } = props;
   return (
     <Frame title={title} actions={actions}>
       {lead}
       <Answer {...answer} />
-      {path && <Curl path={path} />}
+      {path && <Curl path={path} query={{ expand }} />}
     </Frame>
   );
 }

@@ -1,7 +1,7 @@
 import type { ReactNode } from "react";
 import { useMay } from "../session/api.ts";
 import { Action } from "./dialog.tsx";
-import { Id, Status, Time, type Tone } from "./inline.tsx";
+import { Id, Status, Time } from "./inline.tsx";
 import { type Columns, Panel } from "./page.tsx";
 import parts from "./parts.module.css";
 import { type ListQuery, type Paged, ResourceList } from "./resource-list.tsx";
@@ -20,7 +20,7 @@ interface ReplaysSoFarProps<One extends Replay> {
   readonly noun?: "replay" | "retry";
   /** Address of the list. */
   readonly path: string;
-  readonly read: (query: ListQuery) => Promise<Paged<One>>;
+  readonly read: (query: ListQuery) => PromiseLike<Paged<One>>;
   /** A sentence where there is none. */
   readonly empty: string;
   /** The items that were sent or passed over. */
@@ -33,13 +33,6 @@ interface ReplaysSoFarProps<One extends Replay> {
   readonly kept: string;
   readonly cancel: (replay: One) => Promise<unknown>;
 }
-
-const tones: Readonly<Record<Replay["status"], Tone>> = {
-  running: "wait",
-  done: "good",
-  completed: "good",
-  cancelled: "off",
-};
 
 const labels = { replay: "Replays", retry: "Retries" } as const;
 
@@ -67,7 +60,7 @@ function columnsOf<One extends Replay>(props: ReplaysSoFarProps<One>, mayWrite: 
   const { noun = "replay", done, note, columns, of, kept, cancel } = props;
   return {
     [noun === "retry" ? "Retry" : "Replay"]: ({ id }) => <Id value={id} />,
-    Status: ({ status }) => <Status tone={tones[status]}>{status}</Status>,
+    Status: ({ status }) => <Status>{status}</Status>,
     Progress: (replay) => (
       <>
         <Progress done={done(replay)} total={replay.total} />

@@ -1,11 +1,17 @@
-import { keepPreviousData, useQuery } from "@tanstack/react-query";
+import {
+  keepPreviousData,
+  type QueryKey,
+  type UseQueryOptions,
+  type UseQueryResult,
+  useQuery,
+} from "@tanstack/react-query";
 import { useCanGoBack, useRouter } from "@tanstack/react-router";
 import { type ComponentProps, type ReactNode, useState } from "react";
 import { Answer } from "./answer.tsx";
 import { Button } from "./button.tsx";
 import { optionsOf } from "./fields.tsx";
 import { Curl, type FilterFields, Filters, useFilters } from "./lists.tsx";
-import { type Columns, Table } from "./page.tsx";
+import { type Columns, Panel, Table } from "./page.tsx";
 import styles from "./parts.module.css";
 import { steadyRows } from "./steady-rows.ts";
 
@@ -35,7 +41,7 @@ interface ResourceListProps<Row, Data extends Paged<Row>> extends RowsProps<Row>
   readonly noun: string;
   /** Address of the list below that of the deployment. */
   readonly path: string;
-  readonly read: (query: ListQuery) => Promise<Data & Paged<Row>>;
+  readonly read: (query: ListQuery) => PromiseLike<Data & Paged<Row>>;
   /** The call that reads it, where that is no GET of its address. */
   readonly call?: ComponentProps<typeof Curl>;
   readonly filters?: FilterFields;
@@ -102,7 +108,7 @@ export function ResourceList<Row extends object, Data extends Paged<Row>>(props:
 }
 
 const itemsOf = <Row,>({ items }: Paged<Row>): readonly Row[] => items;
-export const idOf = (row: { readonly id?: string }): string => row.id ?? "";
+const idOf = (row: { readonly id?: string }): string => row.id ?? "";
 
 interface ShownRowsProps<Row> extends RowsProps<Row>, PagerProps {
   readonly rows: readonly Row[];
@@ -165,5 +171,50 @@ function Pager({
         </span>
       )}
     </nav>
+  );
+}
+
+interface ListingProps<Row> {
+  readonly query: UseQueryResult<readonly Row[] | Paged<Row>>;
+  /** The things that load, as in "Loading endpoints …". */
+  readonly what: string;
+  readonly empty: ReactNode;
+  readonly label: string;
+  readonly columns: Columns<Row>;
+  /** Tells rows apart. Default: by their `id`. */
+  readonly keyOf?: (row: Row) => string;
+}
+
+/** A list that is whole on its page, as a table: its state while there is no answer, then its rows. */
+export const Listing = <Row extends object>({ query, what, empty, keyOf = idOf, ...table }: ListingProps<Row>) => (
+  <Answer query={query} what={what} empty={empty}>
+    {(data) => <Table rows={"items" in data ? data.items : data} keyOf={keyOf} {...table} />}
+  </Answer>
+);
+
+interface PanelListProps<Row> extends Omit<ListingProps<Row>, "query" | "what" | "label"> {
+  /** The things that load. Default: the title. */
+  readonly what?: string;
+  /** The heading of the panel, and the name of the table. */
+  readonly title: string;
+  readonly actions?: ReactNode;
+  readonly queryKey: QueryKey;
+  readonly read: () => PromiseLike<readonly Row[] | Paged<Row>>;
+  readonly options?: Pick<UseQueryOptions, "refetchInterval" | "refetchOnWindowFocus">;
+  /** Shown above and below the rows. */
+  readonly lead?: ReactNode;
+  readonly children?: ReactNode;
+}
+
+/** A panel with a list that is whole on its page. */
+export function PanelList<Row extends object>(props: PanelListProps<Row>) {
+  const { title, what = title.toLowerCase(), actions, queryKey, read, options = {}, lead, children, ...list } = props;
+  const query = useQuery({ ...(options as object), queryKey, queryFn: async () => await read() });
+  return (
+    <Panel title={title} actions={actions}>
+      {lead}
+      <Listing query={query} what={what} label={title} {...list} />
+      {children}
+    </Panel>
   );
 }

@@ -3,13 +3,8 @@ import { Button } from "./button.tsx";
 import { Fields, type FieldsData } from "./form.tsx";
 import styles from "./parts.module.css";
 
-interface GroupProps {
-  readonly legend: string;
-  readonly children: ReactNode;
-}
-
 /** Fields that belong together. */
-export const Group = ({ legend, children }: GroupProps) => (
+export const Group = ({ legend, children }: { readonly legend: string; readonly children: ReactNode }) => (
   <fieldset className={styles.group}>
     <legend>{legend}</legend>
     {children}

@@ -1,6 +1,8 @@
+import { type ReactNode, useState } from "react";
 import { Button } from "./button.tsx";
-import { FormAction } from "./form.tsx";
+import { type CreateProps, FormAction } from "./form.tsx";
 import { Copy, Time } from "./inline.tsx";
+import { useFilters } from "./lists.tsx";
 import { Panel, Table } from "./page.tsx";
 import styles from "./parts.module.css";
 
@@ -73,3 +75,83 @@ export const Rename = ({ what, name, rename }: RenameProps) => (
     run={(typed) => rename(typed.name.trim())}
   />
 );
+
+const daySeconds = 86_400;
+
+/** Times for which an old secret goes on beside the new one. */
+const overlaps: readonly Overlap[] = [
+  [0, "none: the old one leaked"],
+  [3_600, "an hour"],
+  [daySeconds, "a day"],
+  [7 * daySeconds, "a week"],
+];
+
+/** Seconds, or null for what the API does by itself, and the words for it. */
+export type Overlap = readonly [seconds: number | null, text: string];
+
+interface RotateProps<Result> {
+  /** The button and the title of its dialog. */
+  readonly label: string;
+  /** The thing that is rotated, for a refusal. */
+  readonly what: string;
+  /** A sentence about the consequence. */
+  readonly text: string;
+  readonly field?: string;
+  readonly choices?: readonly Overlap[];
+  readonly initial?: number | null;
+  readonly rotate: (overlapSeconds: number | null) => Promise<Result>;
+  readonly onDone: (result: Result) => void;
+}
+
+/** A button with the dialog that makes a new secret and says until when the old one goes on. */
+export function Rotate<Result>(props: RotateProps<Result>) {
+  const { label, what, text, field = "Overlap", choices = overlaps, initial = daySeconds, rotate, onDone } = props;
+  return (
+    <FormAction
+      label={label}
+      title={`${label}: ${what}`}
+      submitLabel={label}
+      what={what}
+      initial={{ seconds: String(initial ?? "") }}
+      fields={{
+        seconds: { label: field, choices: choices.map(([seconds, words]) => [String(seconds ?? ""), words]) },
+      }}
+      run={({ seconds }) => rotate(seconds === "" ? null : Number(seconds))}
+      onDone={onDone}
+    >
+      <p>{text}</p>
+    </FormAction>
+  );
+}
+
+interface CreationOptions<Made> {
+  /** The words of the button that opens the form. */
+  readonly label: string;
+  readonly isAllowed?: boolean;
+  readonly form: (ways: CreateProps<Made>) => ReactNode;
+  /** The secret of what was made, which is shown once; null where it has none. */
+  readonly onceOf: (made: Made) => Omit<OnceProps, "onClose"> | null;
+}
+
+/** The way to make one of what a page lists: the button, the form that it opens, and the secret that is shown once. */
+export function useCreation<Made>({ label, isAllowed = true, form, onceOf }: CreationOptions<Made>) {
+  const [{ new: isNew }, change] = useFilters();
+  const [once, setOnce] = useState<ReturnType<typeof onceOf>>(null);
+  const close = () => change({ new: undefined });
+  const show = (made: Made) => setOnce(onceOf(made));
+  const onDone = (made: Made) => {
+    show(made);
+    close();
+  };
+  return {
+    /** Shows the secret of another one, such as one that was rotated. */
+    show,
+    action: isAllowed && !isNew && <Button label={label} className="main" onClick={() => change({ new: "yes" })} />,
+    panels: (
+      <>
+        {once && <ShownOnce {...once} onClose={() => setOnce(null)} />}
+        {isAllowed && isNew && form({ onDone, onCancel: close })}
+      </>
+    ),
+  };
+}

@@ -1,5 +1,5 @@
-import { useSyncExternalStore } from "react";
 import { lastingStorage } from "../session/browser-storage.ts";
+import { Store, useStore } from "../session/store.ts";
 
 /** The zone and the clock in which a person reads times. */
 export interface TimeChoice {
@@ -13,26 +13,16 @@ const place = "signalbox console times";
 const isTwelve = new Intl.DateTimeFormat(undefined, { hour: "numeric" }).resolvedOptions().hour12 ?? false;
 const initial: TimeChoice = { zone: "local", clock: isTwelve ? "12" : "24" };
 
-let choice: TimeChoice = { ...initial, ...JSON.parse(lastingStorage.get(place) ?? "{}") };
-const listeners = new Set<() => void>();
-
-/** Reads how the person reads times. */
-const readTimeChoice = (): TimeChoice => choice;
+const choice = new Store<TimeChoice>({ ...initial, ...JSON.parse(lastingStorage.get(place) ?? "{}") });
 
 /** Keeps how the person reads times, for every tab to come. */
 export function chooseTimes(changed: Partial<TimeChoice>): void {
-  choice = { ...choice, ...changed };
-  lastingStorage.set(place, JSON.stringify(choice));
-  for (const listener of listeners) listener();
+  choice.set({ ...choice.value, ...changed });
+  lastingStorage.set(place, JSON.stringify(choice.value));
 }
 
 /** Returns how the person reads times, also when they choose otherwise. */
-export const useTimeChoice = (): TimeChoice => useSyncExternalStore(onChange, readTimeChoice);
-
-function onChange(listener: () => void): () => void {
-  listeners.add(listener);
-  return () => listeners.delete(listener);
-}
+export const useTimeChoice = (): TimeChoice => useStore(choice);
 
 const ticks = new Set<() => void>();
 let timer: ReturnType<typeof setInterval> | undefined;

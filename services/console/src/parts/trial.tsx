@@ -7,27 +7,12 @@ import styles from "./parts.module.css";
 import { useChange } from "./use-change.ts";
 
 /** A change that is tried before it is made. */
-export interface Trial<Tried, Made, On = void> {
-  /** The answer of the trial, until it is made or something else is typed. */
-  readonly tried: Tried | undefined;
-  readonly made: Made | undefined;
-  readonly error: Error | null;
-  /** True when somebody else has changed it since it was seen. */
-  readonly hasChanged: boolean;
-  readonly isPending: boolean;
-  readonly tryIt: () => void;
-  readonly make: (on: On) => void;
-  /** Forgets both answers: another question has another one. */
-  readonly reset: () => void;
-}
-
-/** Tries a change, and makes it. */
 export function useTrial<Tried, Made, On = void>(
   tryIt: () => Promise<Tried>,
   make: (on: On) => Promise<Made>,
   onDone?: (made: Made) => void,
   kept?: string,
-): Trial<Tried, Made, On> {
+) {
   const dryRun = useChange(tryIt, undefined, kept);
   const change = useChange(
     make,
@@ -40,16 +25,19 @@ export function useTrial<Tried, Made, On = void>(
   const error = change.error ?? dryRun.error;
   const hasChanged = error instanceof ApiError && error.status === 409;
   return {
+    /** The answer of the trial, until it is made or something else is typed. */
     tried: hasChanged ? undefined : dryRun.data,
     made: change.data,
     error,
+    /** True when somebody else has changed it since it was seen. */
     hasChanged,
     isPending: dryRun.isPending || change.isPending,
     tryIt() {
       change.reset();
       dryRun.mutate();
     },
-    make: change.mutate,
+    make: (on: On) => change.mutate(on),
+    /** Forgets both answers: another question has another one. */
     reset() {
       dryRun.reset();
       change.reset();
@@ -57,8 +45,10 @@ export function useTrial<Tried, Made, On = void>(
   };
 }
 
+type Trial = ReturnType<typeof useTrial<unknown, unknown>>;
+
 interface TrialFormProps {
-  readonly trial: Pick<Trial<unknown, unknown>, "tried" | "error" | "hasChanged" | "isPending" | "tryIt">;
+  readonly trial: Pick<Trial, "tried" | "error" | "hasChanged" | "isPending" | "tryIt">;
   /** The thing that changes, for a refusal. */
   readonly what: string;
   readonly tryLabel?: string;
