@@ -1,5 +1,5 @@
 import { queryOptions, useQuery } from "@tanstack/react-query";
-import { api, dataOf } from "../session/api.ts";
+import { api } from "../session/api.ts";
 import { askGraph } from "../session/graph.ts";
 
 interface Shown {
@@ -76,7 +76,7 @@ export function useLinkOf(kind: "dashboards" | "trace"): string | null {
 export const configStatusQuery = queryOptions({
   queryKey: ["config-status"],
   refetchInterval: 10_000,
-  queryFn: () => dataOf(api.GET("/api/v1/status/config")),
+  queryFn: () => api.status.configuration(),
 });
 
 /** Writes a value as people read it. */

@@ -1,68 +1,97 @@
 import { useNavigate } from "@tanstack/react-router";
 import { useRef } from "react";
-import { Button } from "../../parts/button.tsx";
-import { Choice } from "../../parts/choice.tsx";
-import { Conflict } from "../../parts/conflict.tsx";
-import { Undo } from "../../parts/dialog.tsx";
+import { Button, Choice } from "../../parts/button.tsx";
 import { differencesOf } from "../../parts/differences.ts";
-import { FieldOf } from "../../parts/fields.tsx";
-import { Form as OneForm } from "../../parts/form.tsx";
+import { reasonField } from "../../parts/fields.tsx";
+import { Fields, Form } from "../../parts/form.tsx";
 import { Panel, Table } from "../../parts/page.tsx";
-import { TrialForm } from "../../parts/trial.tsx";
-import { archiveFlag, type FlagChange, type FlagDefinition, membersOf, setFlag } from "./flag.ts";
+import { TrialEditForm } from "../../parts/trial-edit.tsx";
+import { dropDraftsHere } from "../../session/drafts.ts";
+import { archiveFlag, type FlagDefinition, membersOf } from "./flag.ts";
 import { FlagFields } from "./flag-fields.tsx";
 import { FlagHistory } from "./flag-history.tsx";
-import { type FlagForm, type SeenFlag, useFlagForm, type View, views } from "./use-flag-form.ts";
+import { draftOf, type FlagForm, type SeenFlag, useFlagForm, views } from "./use-flag-form.ts";
 
 interface ChangeFlagProps extends SeenFlag {
+  /** Tells what is typed from what is typed over another version of the flag. */
+  readonly name?: string;
   /** True for an example, which has no history. */
   readonly isExample?: boolean;
 }
 
 /** Sets a flag whole: typed as a form or as JSON, tried first, then made, then undone if it was wrong. With its history. */
-export function ChangeFlag({ flag, revision, isExample = false }: ChangeFlagProps) {
-  const form = useFlagForm({ flag, revision });
-  const { load, setReason, isNew, seen } = form;
+export function ChangeFlag({ flag, revision, name = "flag", isExample = false }: ChangeFlagProps) {
+  const now = { flag, revision };
+  const form = useFlagForm(now, name);
+  const { input, on, set, isNew, trial } = form;
   const heading = useRef<HTMLDivElement>(null);
-  const goBack = ({ flag: former, revision: of }: FlagChange) => {
-    if (former === null) return;
-    load(former);
-    setReason(`Back to revision ${of}.`);
-    heading.current?.focus();
-  };
   return (
     <>
       <div ref={heading} tabIndex={-1}>
         <Panel title={isNew ? "The flag" : "Change it"} actions={<Views form={form} />}>
-          <Form form={form} />
-          <Afterwards form={form} />
-          {form.trial.hasChanged && (
-            <Conflict
-              what="flag"
-              differences={differencesOf(membersOf(form.wanted()), membersOf(flag))}
-              onMine={() => form.trial.make({ flag, revision })}
-              onBack={form.trial.reset}
-              onTheirs={() => {
-                form.lookAgain();
-                load(flag);
-              }}
-            />
-          )}
+          <TrialEditForm
+            edit={form}
+            now={now}
+            what="flag"
+            makeLabel={isNew ? "Add it" : "Set it"}
+            differences={() => differencesOf(membersOf(form.wanted()), membersOf(flag))}
+            theirs={() => draftOf(flag, input.view, input.reason)}
+            preview={
+              <>
+                {trial.tried && <Preview before={on.flag} after={trial.tried} isNew={isNew} />}
+                {trial.made && (
+                  <p>
+                    It is set: {trial.made.applied} of {trial.made.instances} instances evaluate with it.
+                  </p>
+                )}
+              </>
+            }
+          >
+            {input.view === "Form" && (
+              <FlagFields
+                input={input.form}
+                set={(changed) => set({ form: { ...input.form, ...changed } })}
+                isNew={isNew}
+              />
+            )}
+            <Fields input={input} set={set} fields={{ text: input.view === "JSON" && definition, reason }} />
+          </TrialEditForm>
+          {!isNew && <ArchiveFlag seen={on} />}
         </Panel>
       </div>
-      {!isExample && <FlagHistory flagKey={seen.flag.key} now={isNew ? null : seen.revision} onBack={goBack} />}
+      {!isExample && (
+        <FlagHistory
+          flagKey={on.flag.key}
+          now={revision === "0" ? null : revision}
+          onBack={({ flag: former, revision: of }) => {
+            if (former === null) return;
+            form.load(former, `Back to revision ${of}.`);
+            heading.current?.focus();
+          }}
+        />
+      )}
     </>
   );
 }
 
+const definition = {
+  label: "Definition",
+  hint: "The first rule whose conditions all match decides; percentage is of accounts.",
+  rows: 18,
+  required: true,
+};
+
+const reason = reasonField("It stands in the history and in the audit.", 1_000);
+
 /** Buttons that show the flag as a form or as JSON, and those that write another state into it. */
-function Views({ form }: { readonly form: FlagForm }) {
-  const { draft, show, edit, editText, isNew } = form;
+function Views({ form: { input, set, show, isNew } }: { readonly form: FlagForm }) {
   const become = (state: FlagDefinition["state"]) => () =>
-    draft.view === "Form" ? edit({ state }) : editText(draft.text.replace(/("state":\s*)"[a-z]*"/, `$1"${state}"`));
+    input.view === "Form"
+      ? set({ form: { ...input.form, state } })
+      : set({ text: input.text.replace(/("state":\s*)"[a-z]*"/, `$1"${state}"`) });
   return (
     <>
-      <Choice label="Show as" choices={views} chosen={draft.view} choose={(view) => show(view as View)} />
+      <Choice label="Show as" choices={views} chosen={input.view} choose={show} />
       {!isNew && (
         <>
           <Button label="Enable" onClick={become("enabled")} />
@@ -70,51 +99,6 @@ function Views({ form }: { readonly form: FlagForm }) {
         </>
       )}
     </>
-  );
-}
-
-function Form({ form }: { readonly form: FlagForm }) {
-  const { draft, edit, reason, setReason, seen, isNew, trial } = form;
-  const { tried, made } = trial;
-  return (
-    <TrialForm
-      trial={trial}
-      what="flag"
-      makeLabel={isNew ? "Add it" : "Set it"}
-      onMake={() => trial.make(seen)}
-      preview={
-        <>
-          {tried && <Preview before={seen.flag} after={tried} isNew={isNew} />}
-          {made && (
-            <p>
-              It is set: {made.applied} of {made.instances} instances evaluate with it.
-            </p>
-          )}
-        </>
-      }
-    >
-      {draft.view === "Form" ? (
-        <FlagFields input={draft.input} set={edit} isNew={isNew} />
-      ) : (
-        <FieldOf
-          label="Definition"
-          hint="The first rule whose conditions all match decides; percentage is of accounts."
-          rows={18}
-          required
-          value={draft.text}
-          set={form.editText}
-        />
-      )}
-      <FieldOf
-        label="Reason"
-        hint="It stands in the history and in the audit."
-        required
-        maxLength={1_000}
-        isProse
-        value={reason}
-        set={setReason}
-      />
-    </TrialForm>
   );
 }
 
@@ -126,12 +110,12 @@ interface PreviewProps {
 
 /** Says that a change is allowed, and what would differ. */
 function Preview({ before, after, isNew }: PreviewProps) {
-  const differences = differencesOf(membersOf(after), membersOf(before));
+  const differences = isNew ? [] : differencesOf(membersOf(after), membersOf(before));
   return (
     <>
       <p>It is allowed. It would hold at once, in every service.</p>
       {!isNew && differences.length === 0 && <p>Nothing differs from what holds now.</p>}
-      {!isNew && differences.length > 0 && (
+      {differences.length > 0 && (
         <Table
           label="What would change"
           rows={differences}
@@ -147,41 +131,26 @@ function Preview({ before, after, isNew }: PreviewProps) {
   );
 }
 
-/** The buttons below the form of a flag that is there: take the last change back, and archive it. */
-const Afterwards = ({ form: { past, setPast, seen, setSeen, isNew, load } }: { readonly form: FlagForm }) => (
-  <>
-    {past && (
-      <Undo
-        what="flag"
-        run={() => setFlag(past.definition, { expectedRevision: seen.revision, reason: `Undone: ${past.reason}` })}
-        onDone={({ flag }) => {
-          if (flag) setSeen({ flag, revision: flag.revision });
-          setPast(null);
-          load(past.definition);
-        }}
-      />
-    )}
-    {!isNew && <ArchiveFlag seen={seen} />}
-  </>
-);
-
 /** Archives a flag, once no code evaluates it. */
 function ArchiveFlag({ seen: { flag, revision } }: { readonly seen: SeenFlag }) {
   const navigate = useNavigate();
   return (
     <details>
       <summary>Archive it</summary>
-      <OneForm
+      <Form
         what="flag"
         submitLabel="Archive"
         kind="danger"
         initial={{ reason: "" }}
         fields={{ reason: { label: "Reason to archive it", required: true, isProse: true } }}
         run={({ reason }) => archiveFlag(flag.key, { expectedRevision: revision, reason })}
-        onDone={() => void navigate({ to: "/flags" })}
+        onDone={() => {
+          dropDraftsHere();
+          void navigate({ to: "/flags" });
+        }}
       >
         <p>Code that still evaluates it gets its own default from then on.</p>
-      </OneForm>
+      </Form>
     </details>
   );
 }

@@ -2,14 +2,14 @@ import { useQuery } from "@tanstack/react-query";
 import { Link, useParams } from "@tanstack/react-router";
 import { useState } from "react";
 import { Answer } from "../../parts/answer.tsx";
-import { copied, Time, toned } from "../../parts/inline.tsx";
+import { copied, Status, Time } from "../../parts/inline.tsx";
 import { Page, Pairs, Panel } from "../../parts/page.tsx";
 import parts from "../../parts/parts.module.css";
 import { Actor } from "../properties/property-history.tsx";
 import { ChangeFlag } from "./change-flag.tsx";
-import { type Flag, type FlagDefinition, flagsQuery } from "./flag.ts";
+import { type Flag, type FlagChange, type FlagDefinition, flagsQuery } from "./flag.ts";
 import { FlagHistory } from "./flag-history.tsx";
-import { flagTones, givesText } from "./flags-page.tsx";
+import { givesText } from "./flags-page.tsx";
 
 /** A flag that everybody may start from. */
 const example: FlagDefinition = {
@@ -63,12 +63,12 @@ export function FlagPage() {
 
 /** A flag that is not there: its history, from which a former version can be added again. */
 function Archived({ flagKey: key }: { readonly flagKey: string }) {
-  const [former, setFormer] = useState<FlagDefinition | null>(null);
-  if (former) return <ChangeFlag flag={former} revision="0" />;
+  const [former, setFormer] = useState<FlagChange | null>(null);
+  if (former?.flag) return <ChangeFlag flag={former.flag} revision="0" name={`flag of revision ${former.revision}`} />;
   return (
     <>
       <p className={parts.notice}>There is no flag of this key now. Code that asks for it gets its own default.</p>
-      <FlagHistory flagKey={key} now={null} onBack={({ flag }) => setFormer(flag)} />
+      <FlagHistory flagKey={key} now={null} onBack={setFormer} />
     </>
   );
 }
@@ -80,7 +80,7 @@ function Facts({ flag }: { readonly flag: Flag }) {
       {description && <p>{description}</p>}
       <Pairs
         items={[
-          ["State", toned(flagTones[state], state)],
+          ["State", <Status key="">{state}</Status>],
           ["Gives", givesText(flag)],
           ["Variants", `${flag.variants.map(({ name }) => name).join(", ")}; ${type}`],
           ["Owner", owner],

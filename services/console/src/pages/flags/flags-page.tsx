@@ -1,20 +1,13 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { Status, Time, type Tone } from "../../parts/inline.tsx";
-import { Listing } from "../../parts/listing.tsx";
+import { Status, Time } from "../../parts/inline.tsx";
 import { choice, Filters, useFilters } from "../../parts/lists.tsx";
 import { Page } from "../../parts/page.tsx";
 import parts from "../../parts/parts.module.css";
+import { Listing } from "../../parts/resource-list.tsx";
 import { configStatusQuery } from "../configuration.ts";
 import { FlagLink } from "../links.tsx";
 import { type Flag, flagsQuery } from "./flag.ts";
-
-export const flagTones: Readonly<Record<Flag["state"], Tone>> = {
-  enabled: "good",
-  preview: "wait",
-  deprecated: "wait",
-  disabled: "off",
-};
 
 /** The feature flags: state, who gets what, owner and end. */
 export function FlagsPage() {
@@ -30,7 +23,9 @@ export function FlagsPage() {
         </Link>
       }
     >
-      <Filters fields={{ text: "Key or owner", state: choice("State", Object.keys(flagTones)) }} />
+      <Filters
+        fields={{ text: "Key or owner", state: choice("State", ["enabled", "preview", "deprecated", "disabled"]) }}
+      />
       <Listing
         query={flags}
         what="flags"
@@ -48,7 +43,7 @@ export function FlagsPage() {
               <div className={parts.quiet}>{description}</div>
             </>
           ),
-          State: ({ state }) => <Status tone={flagTones[state]}>{state}</Status>,
+          State: ({ state }) => <Status>{state}</Status>,
           Gives: (flag) => givesText(flag),
           Owner: ({ owner }) => owner,
           "Decide until": ({ key, expires }) =>

@@ -1,7 +1,8 @@
 import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
-import { useTrial } from "../../parts/trial.tsx";
-import { definitionOf, type FlagDefinition, setFlag } from "./flag.ts";
+import { jsonIn } from "../../parts/read-text.ts";
+import { useTrialEdit } from "../../parts/trial-edit.tsx";
+import { definitionOf, type Flag, type FlagDefinition, setFlag } from "./flag.ts";
 import { type FlagInput, inputOf, readFlag } from "./flag-input.ts";
 
 /** A flag with the revision that was seen; "0" for one that is not there. */
@@ -10,100 +11,81 @@ export interface SeenFlag {
   readonly revision: string;
 }
 
-/** The definition before a change, so that it can be taken back. */
-export interface Past {
-  readonly definition: FlagDefinition;
-  readonly reason: string;
-}
-
 export const views = ["Form", "JSON"] as const;
-export type View = (typeof views)[number];
+type View = (typeof views)[number];
 
-/** The typed flag in the view in which it is typed. */
-interface Draft {
-  readonly view: View;
-  readonly input: FlagInput;
-  readonly text: string;
-}
+/** Writes a flag into the form. @throws TypeError for JSON that is no flag */
+export const draftOf = (flag: FlagDefinition, view: View = "Form", reason = "") => ({
+  view,
+  form: inputOf(flag) as FlagInput,
+  text: textOf(flag),
+  reason,
+});
+
+/** The typed flag in the view in which it is typed, and the reason of its change. */
+type FlagDraft = Readonly<ReturnType<typeof draftOf>>;
+
+/** Reads the flag that was typed. @throws Error that names the field */
+const wantedOf = ({ view, form, text }: FlagDraft): FlagDefinition =>
+  view === "JSON" ? (jsonIn(text, "Definition") as FlagDefinition) : readFlag(form);
 
 const notValid = new Error("Definition: invalid flag.");
 
 /** The form of a flag: what is typed, the flag as it was seen, and the requests about it. */
-export function useFlagForm({ flag, revision }: SeenFlag) {
+export function useFlagForm(now: SeenFlag, name: string) {
   const navigate = useNavigate();
-  const [draft, setDraft] = useState<Draft>(() => ({ view: "Form", input: inputOf(flag), text: textOf(flag) }));
-  const [viewError, setViewError] = useState<Error | null>(null);
-  const [reason, setReason] = useState("");
-  const [seen, setSeen] = useState<SeenFlag>({ flag, revision });
-  const [past, setPast] = useState<Past | null>(null);
-  const isNew = seen.revision === "0";
-  const wanted = () => (draft.view === "JSON" ? parsed(draft.text) : readFlag(draft.input));
-  const trial = useTrial(
-    async () => {
-      const definition = wanted();
-      await setFlag(definition, { expectedRevision: seen.revision, reason, isDryRun: true });
+  const [unshown, setUnshown] = useState<{ readonly input: FlagDraft; readonly error: Error } | null>(null);
+  const edit = useTrialEdit({
+    name,
+    initial: draftOf(now.flag),
+    now,
+    async tryIt(draft, { revision: expectedRevision }: SeenFlag) {
+      const definition = wantedOf(draft);
+      await setFlag(definition, { expectedRevision, reason: draft.reason, isDryRun: true });
       return definition;
     },
-    async (on: SeenFlag) => ({
-      ...(await setFlag(wanted(), { expectedRevision: on.revision, reason })),
-      before: on.flag,
-    }),
-    ({ flag: saved, before }) => {
-      if (!saved) return;
-      if (!isNew) setPast({ definition: definitionOf(before), reason });
-      setSeen({ flag: saved, revision: saved.revision });
-      setReason("");
-      if (isNew) void navigate({ to: "/flags/$key", params: { key: saved.key }, replace: true });
+    make: (draft, { revision: expectedRevision }) =>
+      setFlag(wantedOf(draft), { expectedRevision, reason: draft.reason }),
+    onMade({ flag }, sent, on) {
+      const saved = seenAs(flag, on);
+      const before = definitionOf(on.flag);
+      const isNew = on.revision === "0";
+      const leave = () => void navigate({ to: "/flags/$key", params: { key: saved.flag.key }, replace: true });
+      const takeBack = async () => {
+        const undone = { expectedRevision: saved.revision, reason: `Undone: ${sent.reason}` };
+        return { input: draftOf(before, sent.view), on: seenAs((await setFlag(before, undone)).flag, saved) };
+      };
+      const next = { input: { ...sent, reason: "" }, on: saved };
+      return isNew ? { next, takeBack: null, leave } : { next, takeBack };
     },
-  );
-  const become = (next: Draft) => {
-    setDraft(next);
-    setViewError(null);
-    trial.reset();
-  };
+  });
+  const { input, trial } = edit;
+  const error = trial.error ?? (unshown?.input === input ? unshown.error : null);
   return {
-    draft,
-    edit: (changed: Partial<FlagInput>) => become({ ...draft, input: { ...draft.input, ...changed } }),
-    editText: (text: string) => become({ ...draft, text }),
-    load: (definition: FlagDefinition) => become({ ...draft, input: inputOf(definition), text: textOf(definition) }),
+    ...edit,
+    trial: { ...trial, error },
+    isNew: edit.on.revision === "0",
+    wanted: () => wantedOf(input),
+    /** Goes on from another definition. */
+    load: (flag: FlagDefinition, reason = input.reason) =>
+      edit.begin({ input: draftOf(flag, input.view, reason), on: edit.on }),
     /** Shows what is typed in another view; what cannot be shown there stays where it is, with the reason. */
     show(view: View) {
       try {
-        const definition = wanted();
-        become({ view, input: inputOf(definition), text: textOf(definition) });
+        edit.look(draftOf(wantedOf(input), view, input.reason));
       } catch (cause) {
-        setViewError(cause instanceof TypeError ? notValid : (cause as Error));
+        setUnshown({ input, error: cause instanceof TypeError ? notValid : (cause as Error) });
       }
-    },
-    reason,
-    setReason,
-    seen,
-    setSeen,
-    past,
-    setPast,
-    isNew,
-    wanted,
-    trial: { ...trial, error: trial.error ?? viewError },
-    /** Goes on from the flag as it is now, which somebody else has set. */
-    lookAgain() {
-      setSeen({ flag, revision });
-      trial.reset();
     },
   };
 }
 
 export type FlagForm = ReturnType<typeof useFlagForm>;
 
+const seenAs = (flag: Flag | null, otherwise: SeenFlag): SeenFlag =>
+  flag ? { flag, revision: flag.revision } : otherwise;
+
 function textOf(flag: FlagDefinition): string {
   const { salt, ...definition } = definitionOf(flag);
   return JSON.stringify(salt ? { ...definition, salt } : definition, null, 2);
-}
-
-/** @throws Error for what is no JSON */
-function parsed(text: string): FlagDefinition {
-  try {
-    return JSON.parse(text);
-  } catch (error) {
-    throw new Error(`Definition: this is not JSON. ${(error as Error).message}`);
-  }
 }

@@ -1,14 +1,12 @@
-import { useState } from "react";
-import { Conflict } from "../../parts/conflict.tsx";
-import { Undo } from "../../parts/dialog.tsx";
+import { reasonField } from "../../parts/fields.tsx";
 import { Fields } from "../../parts/form.tsx";
 import { Panel } from "../../parts/page.tsx";
 import parts from "../../parts/parts.module.css";
-import { TrialForm, useTrial } from "../../parts/trial.tsx";
+import { TrialEditForm, useTrialEdit } from "../../parts/trial-edit.tsx";
 import { type Override, type Property, valueText } from "../configuration.ts";
 import { ProposalLink } from "../links.tsx";
 import { ChangeResults } from "./change-results.tsx";
-import { changeProperty, proposeChange, type WantedChange } from "./property-change.ts";
+import { type Made as Change, changeProperty, proposeChange, type WantedChange } from "./property-change.ts";
 import { boundsText, inputText, readValue } from "./property-value.ts";
 
 interface Typed {
@@ -29,73 +27,65 @@ interface ChangeProps {
 /** Sets or unsets an override, or proposes that: tried first, then made, then undone if it was wrong. */
 export function ChangeProperty({ property, isProposed }: ChangeProps) {
   const send = isProposed ? proposeChange : changeProperty;
-  const [typed, setTyped] = useState<Typed>(() => startOf(property));
-  /** The overrides as they were when the change was tried: one that comes between is a conflict. */
-  const [tried, setTried] = useState<Property["overrides"] | null>(null);
-  const [undo, setUndo] = useState<WantedChange | null>(null);
-  const overrideIn = (overrides: Property["overrides"]) => overrides.find(({ name }) => name === typed.name);
-  const now = overrideIn(property.overrides);
-  const seen = tried === null ? now : overrideIn(tried);
-  const trial = useTrial(
-    () => {
-      setTried(property.overrides);
-      return send(wantedOf(property, typed, now?.revision), true);
+  const edit = useTrialEdit({
+    name: "property",
+    initial: startOf(property),
+    now: property.overrides,
+    tryIt: (typed: Typed, on) => send(wantedOf(property, typed, overrideIn(on, typed)), true),
+    make: (typed, on) => send(wantedOf(property, typed, overrideIn(on, typed)), false),
+    onMade({ revision }, sent, on) {
+      const undone = isProposed ? null : undoOf(sent, overrideIn(on, sent), revision);
+      const takeBack = async () => {
+        if (undone) await changeProperty(undone, false);
+        return null;
+      };
+      return { next: { input: sent }, takeBack: undone && takeBack };
     },
-    async (on: Override | undefined) => ({
-      ...(await send(wantedOf(property, typed, on?.revision), false)),
-      before: on,
-    }),
-    ({ revision, before }) => {
-      setUndo(isProposed ? null : undoOf(typed, before, revision));
-      setTried(null);
-    },
-  );
-  const set = (changed: Partial<Typed>) => {
-    setTyped({ ...typed, ...changed });
-    // Another question is about the overrides of now.
-    setTried(null);
-    trial.reset();
-  };
+  });
+  const { input: typed, on, set, trial } = edit;
+  const now = overrideIn(property.overrides, typed);
   return (
     <Panel title={isProposed ? "Propose a change" : "Change it"}>
       {isProposed && (
         <p>A change of it needs a second operator. You propose it with a reason, and another one decides.</p>
       )}
-      <TrialForm
-        trial={trial}
+      <TrialEditForm
+        edit={edit}
+        now={property.overrides}
         what="property"
         makeLabel={isProposed ? "Propose it" : typed.does === "set" ? "Set it" : "Remove the override"}
-        onMake={() => trial.make(seen)}
-        preview={trial.tried && <p>{previewText(property, typed, seen, isProposed)}</p>}
+        preview={trial.tried && <p>{previewText(property, typed, overrideIn(on, typed), isProposed)}</p>}
+        after={trial.made && <Made made={trial.made} />}
+        differences={() => [
+          {
+            name: typed.name,
+            mine: typed.does === "set" ? typed.text : "not overridden",
+            theirs: now ? `${valueText(now)}, because: ${now.reason ?? "–"}` : "not overridden",
+          },
+        ]}
+        theirs={(): Typed => ({ ...typed, text: inputText(now?.value ?? property.value), does: "set" })}
       >
         <ChangeFields property={property} typed={typed} set={set} />
-      </TrialForm>
-      {trial.made && <ChangeResults results={trial.made.results} />}
-      {trial.made?.proposal && (
-        <p role="status">
-          It is proposed. <ProposalLink id={trial.made.proposal}>See the proposal</ProposalLink>, or send its address to
-          another operator.
-        </p>
-      )}
-      {undo && <Undo what="property" run={() => changeProperty(undo, false)} onDone={() => setUndo(null)} />}
-      {trial.hasChanged && (
-        <Conflict
-          what="property"
-          differences={[
-            {
-              name: typed.name,
-              mine: typed.does === "set" ? typed.text : "not overridden",
-              theirs: now ? `${valueText(now)}, because: ${now.reason ?? "–"}` : "not overridden",
-            },
-          ]}
-          onMine={() => trial.make(now)}
-          onBack={trial.reset}
-          onTheirs={() => set({ text: inputText(now?.value ?? property.value), does: "set" })}
-        />
-      )}
+      </TrialEditForm>
     </Panel>
   );
 }
+
+const overrideIn = (overrides: Property["overrides"], { name }: Typed): Override | undefined =>
+  overrides.find((override) => override.name === name);
+
+/** The results of a change that was made, or the way to one that was proposed. */
+const Made = ({ made: { results, proposal } }: { readonly made: Change }) => (
+  <>
+    <ChangeResults results={results} />
+    {proposal && (
+      <p role="status">
+        It is proposed. <ProposalLink id={proposal}>See the proposal</ProposalLink>, or send its address to another
+        operator.
+      </p>
+    )}
+  </>
+);
 
 const startOf = ({ name, value }: Property): Typed => ({
   name,
@@ -106,10 +96,10 @@ const startOf = ({ name, value }: Property): Typed => ({
 });
 
 /** @throws Error for a value that cannot be one */
-function wantedOf(property: Property, { name, does, text, reason, hours }: Typed, revision = "0"): WantedChange {
+function wantedOf(property: Property, { name, does, text, reason, hours }: Typed, seen?: Override): WantedChange {
   const expiresAt = hours === "" ? null : new Date(Date.now() + Number(hours) * 3_600_000).toISOString();
   const state = does === "set" ? { value: readValue(text, property) } : { unset: true };
-  return { change: { name, expectedRevision: revision, ...state }, reason: reason.trim(), expiresAt };
+  return { change: { name, expectedRevision: seen?.revision ?? "0", ...state }, reason: reason.trim(), expiresAt };
 }
 
 /** Builds the change that takes this one back; null where the value before is not shown to this person. */
@@ -176,13 +166,7 @@ function ChangeFields({ property, typed, set }: FieldsProps) {
             ...(choices && { choices }),
             ...(type === "list" && { rows: 4 }),
           },
-          reason: {
-            label: "Reason",
-            hint: "It stands in the history.",
-            required: true,
-            maxLength: 1_000,
-            isProse: true,
-          },
+          reason: reasonField("It stands in the history.", 1_000),
         }}
       />
     </>

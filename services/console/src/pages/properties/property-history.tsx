@@ -1,6 +1,6 @@
 import { Time } from "../../parts/inline.tsx";
-import { PanelList } from "../../parts/listing.tsx";
 import parts from "../../parts/parts.module.css";
+import { PanelList } from "../../parts/resource-list.tsx";
 import { useMay } from "../../session/api.ts";
 import { askGraph } from "../../session/graph.ts";
 import { type Property, valueText } from "../configuration.ts";

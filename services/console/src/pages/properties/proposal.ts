@@ -1,5 +1,4 @@
 import { queryOptions } from "@tanstack/react-query";
-import type { Tone } from "../../parts/inline.tsx";
 import { askGraph, type Connection, type Detail, payloadOf } from "../../session/graph.ts";
 import { type ChangeResult, waitForMs } from "./property-change.ts";
 
@@ -63,13 +62,6 @@ export const proposalQuery = (id: string) =>
 
 export const outcomes = ["open", "approved", "rejected", "withdrawn"] as const;
 export type Outcome = (typeof outcomes)[number];
-
-export const outcomeTones: Readonly<Record<Outcome, Tone>> = {
-  open: "wait",
-  approved: "good",
-  rejected: "failed",
-  withdrawn: "off",
-};
 
 /** Returns the outcome in a word: a withdrawal by another operator than the author is a rejection. */
 export const outcomeOf = ({ state, author, decidedBy }: Proposal): Outcome =>

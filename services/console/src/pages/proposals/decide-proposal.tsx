@@ -1,6 +1,7 @@
 import { useState } from "react";
 import { Button } from "../../parts/button.tsx";
 import { Box } from "../../parts/dialog.tsx";
+import { reasonField } from "../../parts/fields.tsx";
 import { FormAction } from "../../parts/form.tsx";
 import { TrialForm, useTrial } from "../../parts/trial.tsx";
 import type { ChangeResult } from "../properties/property-change.ts";
@@ -72,7 +73,7 @@ export function CloseProposal({ id, kind }: { readonly id: string; readonly kind
       isDanger
       what="proposal"
       initial={{ reason: "" }}
-      fields={{ reason: { label: "Reason", hint, required: isReasonRequired, maxLength: 1_000, isProse: true } }}
+      fields={{ reason: reasonField(hint, 1_000, isReasonRequired) }}
       run={({ reason }) => withdrawProposal(id, reason.trim())}
     >
       <p>Nothing changes. The proposal stays in the list with its outcome.</p>

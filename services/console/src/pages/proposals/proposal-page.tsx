@@ -2,7 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { Link, useParams } from "@tanstack/react-router";
 import { useState } from "react";
 import { Answer } from "../../parts/answer.tsx";
-import { copied, Status, Time, toned } from "../../parts/inline.tsx";
+import { copied, Status, Time } from "../../parts/inline.tsx";
 import { OnePage, Pairs, Panel, Table } from "../../parts/page.tsx";
 import parts from "../../parts/parts.module.css";
 import { useCredential } from "../../session/api.ts";
@@ -11,7 +11,7 @@ import { PropertyLink } from "../links.tsx";
 import { ChangeResults } from "../properties/change-results.tsx";
 import type { ChangeResult } from "../properties/property-change.ts";
 import { Actor, stateText } from "../properties/property-history.tsx";
-import { outcomeOf, outcomeTones, type Proposal, type ProposedChange, proposalQuery } from "../properties/proposal.ts";
+import { outcomeOf, type Proposal, type ProposedChange, proposalQuery } from "../properties/proposal.ts";
 import { ApproveProposal, CloseProposal } from "./decide-proposal.tsx";
 
 /** One proposal: what would change, who wants it and why, and the decision of another operator. */
@@ -77,7 +77,7 @@ function Facts({ proposal }: { readonly proposal: Proposal }) {
       {state === "open" && isOwn && <p>It is yours: another operator decides about it. You can withdraw it.</p>}
       <Pairs
         items={[
-          ["State", toned(outcomeTones[outcome], outcome)],
+          ["State", <Status key="">{outcome}</Status>],
           ["Reason", reason ?? "–"],
           ["Proposed by", <Actor key="" id={author} />],
           ["Proposed", <Time key="" at={createdAt} />],

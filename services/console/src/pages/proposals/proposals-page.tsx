@@ -5,15 +5,7 @@ import { Page } from "../../parts/page.tsx";
 import { ResourceList } from "../../parts/resource-list.tsx";
 import { ProposalLink } from "../links.tsx";
 import { Actor } from "../properties/property-history.tsx";
-import {
-  listQuery,
-  type Outcome,
-  outcomeOf,
-  outcomes,
-  outcomeTones,
-  type Proposal,
-  readProposals,
-} from "../properties/proposal.ts";
+import { listQuery, type Outcome, outcomeOf, outcomes, type Proposal, readProposals } from "../properties/proposal.ts";
 
 /** The changes of properties that one operator proposes and another one decides. */
 export function ProposalsPage() {
@@ -36,7 +28,7 @@ export function ProposalsPage() {
         empty="Nobody has proposed a change. The property config.approval says which changes need a second operator."
         columns={{
           Proposal: ({ id, changes }) => <ProposalLink id={id}>{titleOf(changes)}</ProposalLink>,
-          State: (proposal) => <Status tone={outcomeTones[outcomeOf(proposal)]}>{outcomeOf(proposal)}</Status>,
+          State: (proposal) => <Status>{outcomeOf(proposal)}</Status>,
           Reason: ({ reason }) => reason ?? "–",
           By: ({ author }) => <Actor id={author} />,
           Proposed: ({ createdAt }) => <Time at={createdAt} />,
