@@ -1,8 +1,9 @@
+import { queryOptions } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import type { ComponentProps } from "react";
 import { Page } from "../../parts/page.tsx";
 import parts from "../../parts/parts.module.css";
-import { type Scope, useCredential } from "../../session/api.ts";
+import { api, type Scope, useCredential, versioned } from "../../session/api.ts";
 
 interface Section {
   readonly to: string;
@@ -43,3 +44,8 @@ export function AccountFrame({ children, ...page }: ComponentProps<typeof Page>)
     </Page>
   );
 }
+
+export const readAccount = () => versioned(api.account.get());
+
+/** The account of the signed-in person, as several pages show it. */
+export const accountQuery = queryOptions({ queryKey: ["account", "own"], queryFn: readAccount });

@@ -6,15 +6,12 @@ import { Action } from "../../parts/dialog.tsx";
 import { EditForm, useEdit } from "../../parts/edit.tsx";
 import { Id, Time } from "../../parts/inline.tsx";
 import { OnePage, Pairs, Panel } from "../../parts/page.tsx";
-import { Rotate } from "../../parts/rotate.tsx";
-import { LiveSecrets, ShownOnce } from "../../parts/secret.tsx";
+import { LiveSecrets, Rotate, ShownOnce } from "../../parts/secret.tsx";
 import { api, ifMatch, type Versioned, versioned } from "../../session/api.ts";
 import { AccountFrame } from "./account-frame.tsx";
-import { useApplicationFields } from "./application-fields.tsx";
-import { bodyOf, inputOf } from "./application-input.ts";
+import { bodyOf, inputOf, useApplicationFields } from "./application-fields.tsx";
 
-const readApplication = (id: string) =>
-  versioned(api.GET("/api/v1/oauth/applications/{application_id}", { params: { path: { application_id: id } } }));
+const readApplication = (id: string) => versioned(api.oauthApplications.get(id));
 
 const keyOf = (id: string) => ["application", id] as const;
 
@@ -123,10 +120,7 @@ function EditApplication({ current }: { readonly current: Versioned<OauthApplica
     queryKey: keyOf(id),
     inputOf,
     read: () => readApplication(id),
-    save: (input, _before, etag) => {
-      const params = { path: { application_id: id }, header: ifMatch(etag) };
-      return versioned(api.PATCH("/api/v1/oauth/applications/{application_id}", { params, body: bodyOf(input) }));
-    },
+    save: (input, _before, etag) => versioned(api.oauthApplications.update(id, bodyOf(input), ifMatch(etag))),
   });
   return (
     <EditForm edit={edit} label="Edit the application" what="application" fields={useApplicationFields()}>

@@ -1,48 +1,33 @@
-import { useState } from "react";
-import { Button } from "../../parts/button.tsx";
+import type { IssuedOauthApplication } from "@signalbox/client";
+import { CreateForm, type CreateProps } from "../../parts/form.tsx";
 import { Id, Time } from "../../parts/inline.tsx";
-import { useFilters } from "../../parts/lists.tsx";
 import { ResourceList } from "../../parts/resource-list.tsx";
-import { ShownOnce } from "../../parts/secret.tsx";
-import { api, dataOf } from "../../session/api.ts";
+import { useCreation } from "../../parts/secret.tsx";
+import { api } from "../../session/api.ts";
 import { ApplicationLink } from "../links.tsx";
 import { AccountFrame } from "./account-frame.tsx";
-import { NewApplication } from "./new-application.tsx";
+import { bodyOf, emptyApplication, useApplicationFields } from "./application-fields.tsx";
 import { Scopes } from "./scope-choice.tsx";
+
+const secretText = "The server sends it to the token endpoint with its id. Keep it where the server keeps its secrets.";
 
 /** The applications that people sign in to, besides those that are built in. */
 export function ApplicationsPage() {
-  const [{ new: isNew }, change] = useFilters();
-  const [issued, setIssued] = useState<{ readonly name: string; readonly secret: string } | null>(null);
-  const close = () => change({ new: undefined });
+  const { action, panels } = useCreation({
+    label: "New application",
+    form: (ways) => <NewApplication {...ways} />,
+    onceOf: ({ name, client_secret: secret }: IssuedOauthApplication) =>
+      secret === null ? null : { title: `The secret of ${name}`, text: secretText, secret },
+  });
   return (
-    <AccountFrame
-      title="Applications"
-      actions={!isNew && <Button label="New application" className="main" onClick={() => change({ new: "yes" })} />}
-    >
+    <AccountFrame title="Applications" actions={action}>
       <p>People sign in to these with their account of this deployment. The console and the command are built in.</p>
-      {issued && (
-        <ShownOnce
-          title={`The secret of ${issued.name}`}
-          text="The server sends it to the token endpoint with its id. Keep it where the server keeps its secrets."
-          secret={issued.secret}
-          onClose={() => setIssued(null)}
-        />
-      )}
-      {isNew && (
-        <NewApplication
-          onCancel={close}
-          onDone={({ name, client_secret: secret }) => {
-            if (secret !== null) setIssued({ name, secret });
-            close();
-          }}
-        />
-      )}
+      {panels}
       <ResourceList
         label="Applications"
         noun="application"
         path="api/v1/oauth/applications"
-        read={(query) => dataOf(api.GET("/api/v1/oauth/applications", { params: { query } }))}
+        read={(query) => api.oauthApplications.list(query)}
         empty="There is no application yet, besides those that are built in."
         columns={{
           Name: ({ id, name }) => (
@@ -58,5 +43,40 @@ export function ApplicationsPage() {
         }}
       />
     </AccountFrame>
+  );
+}
+
+const types = [
+  ["browser", "in a browser: a page with a script"],
+  ["server", "on a server: it keeps a secret"],
+  ["native", "on the person's machine"],
+  ["device", "on a device without a browser"],
+] as const;
+
+const initial = { ...emptyApplication, type: "browser" as (typeof types)[number][0], isOfOthers: false };
+
+/** The form of a new application. Where it runs and who made it stay as they are then. */
+function NewApplication(ways: CreateProps<IssuedOauthApplication>) {
+  const fields = useApplicationFields();
+  return (
+    <CreateForm
+      title="New application"
+      what="application"
+      submitLabel="Make the application"
+      initial={initial}
+      fields={{
+        type: { label: "It runs", choices: types },
+        isOfOthers: { label: "It was made by somebody else" },
+        ...fields,
+      }}
+      run={(input) => {
+        const { consent, ...body } = bodyOf(input);
+        // Without a choice it is asked where it is due.
+        const asked = input.isAsking ? { consent } : {};
+        const party = input.isOfOthers ? ("third" as const) : ("first" as const);
+        return api.oauthApplications.create({ ...body, ...asked, type: input.type, party });
+      }}
+      {...ways}
+    />
   );
 }

@@ -1,13 +1,10 @@
+import type { AuditEntry } from "@signalbox/client";
 import { Id, Status, Time } from "../../parts/inline.tsx";
 import { choice, moment } from "../../parts/lists.tsx";
 import parts from "../../parts/parts.module.css";
-import { type ListQuery, ResourceList } from "../../parts/resource-list.tsx";
-import { api, dataOf } from "../../session/api.ts";
+import { ResourceList } from "../../parts/resource-list.tsx";
+import { api } from "../../session/api.ts";
 import { AccountFrame } from "./account-frame.tsx";
-
-type Entry = Awaited<ReturnType<typeof readAudit>>["items"][number];
-
-const readAudit = (query: ListQuery) => dataOf(api.GET("/api/account/audit", { params: { query } }));
 
 /** The changes of the account with their times and authors, and what was refused. */
 export const AuditPage = () => (
@@ -16,7 +13,7 @@ export const AuditPage = () => (
       label="Audit"
       noun="entry"
       path="api/account/audit"
-      read={readAudit}
+      read={(query) => api.auditLog.list(query)}
       pageSize={50}
       filters={{
         action: "Action",
@@ -35,7 +32,7 @@ export const AuditPage = () => (
           </>
         ),
         What: (entry) => <What entry={entry} />,
-        Outcome: ({ outcome }) => <Status tone={outcome === "done" ? "good" : "failed"}>{outcome}</Status>,
+        Outcome: ({ outcome }) => <Status>{outcome}</Status>,
         Subject: ({ subject }) => (subject ? <Id value={subject} /> : "the account"),
         Who: (entry) => <Who entry={entry} />,
       }}
@@ -43,7 +40,7 @@ export const AuditPage = () => (
   </AccountFrame>
 );
 
-const What = ({ entry: { action, fields, reason } }: { readonly entry: Entry }) => (
+const What = ({ entry: { action, fields, reason } }: { readonly entry: AuditEntry }) => (
   <>
     <code>{action}</code>
     {fields.length > 0 && <div className={parts.quiet}>{fields.join(", ")}</div>}
@@ -51,13 +48,13 @@ const What = ({ entry: { action, fields, reason } }: { readonly entry: Entry }) 
   </>
 );
 
-const kinds: Readonly<Record<Entry["actor"]["kind"], string>> = {
+const kinds: Readonly<Record<AuditEntry["actor"]["kind"], string>> = {
   owner: "the account itself",
   administrator: "an administrator",
   system: "Signalbox",
 };
 
-const Who = ({ entry: { actor } }: { readonly entry: Entry }) => (
+const Who = ({ entry: { actor } }: { readonly entry: AuditEntry }) => (
   <>
     {kinds[actor.kind]}
     {actor.credential && <Id value={actor.credential} why={false} />}

@@ -1,30 +1,20 @@
+import type { Account, AccountSettings } from "@signalbox/client";
 import { queryOptions, useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { Answer } from "../../parts/answer.tsx";
 import { Action } from "../../parts/dialog.tsx";
 import { EditForm, useEdit } from "../../parts/edit.tsx";
-import { Id, Time, type Tone, toned } from "../../parts/inline.tsx";
+import { Form } from "../../parts/form.tsx";
+import { Id, Status, Time } from "../../parts/inline.tsx";
 import { Curl } from "../../parts/lists.tsx";
 import { Pairs, Panel } from "../../parts/page.tsx";
 import parts from "../../parts/parts.module.css";
 import { api, ifMatch, useMay, type Versioned, versioned } from "../../session/api.ts";
-import { type Account, accountQuery, readAccount } from "./account.ts";
-import { AccountFrame } from "./account-frame.tsx";
-import { Contact } from "./contact.tsx";
+import { AccountFrame, accountQuery, readAccount } from "./account-frame.tsx";
 
-type Settings = Awaited<ReturnType<typeof readSettings>>["data"];
-
-const readSettings = () => versioned(api.GET("/api/account/settings"));
+const readSettings = () => versioned(api.accountSettings.get());
 
 const settingsQuery = queryOptions({ queryKey: ["account", "settings"], queryFn: readSettings });
-
-const tones: Readonly<Record<Account["status"], Tone>> = {
-  active: "good",
-  pending: "wait",
-  suspended: "failed",
-  disabled: "off",
-  deleted: "off",
-};
 
 /** The account of the signed-in person: what it is, its names, its contact address, its mails. */
 export function ProfilePage() {
@@ -58,7 +48,7 @@ function Facts({ account }: { readonly account: Account }) {
     <Panel title={account.display_name}>
       <Pairs
         items={[
-          ["Status", toned(tones[status], status)],
+          ["Status", <Status key="">{status}</Status>],
           status_changed_at && ["Since", <Time key="" at={status_changed_at} />],
           status_reason && ["Because", status_reason],
           ["Id", <Id key="" value={id} />],
@@ -83,7 +73,7 @@ function Recovery() {
           label="Ask to have it back"
           what="request"
           kind="main"
-          run={() => versioned(api.POST("/api/account/recovery"))}
+          run={() => api.account.requestRecovery()}
           onDone={() => setAsked(true)}
         />
       )}
@@ -96,19 +86,10 @@ function EditProfile({ current }: { readonly current: Versioned<Account> }) {
   const edit = useEdit({
     current,
     queryKey: accountQuery.queryKey,
-    inputOf: ({ display_name: displayName, locale, timezone }: Account) => ({
-      displayName,
-      locale,
-      timezone,
-    }),
+    inputOf: ({ display_name: displayName, locale, timezone }: Account) => ({ displayName, locale, timezone }),
     read: readAccount,
     save: ({ displayName, ...same }, _before, etag) =>
-      versioned(
-        api.PATCH("/api/account", {
-          params: { header: ifMatch(etag) },
-          body: { display_name: displayName, ...same },
-        }),
-      ),
+      versioned(api.account.update({ display_name: displayName, ...same }, ifMatch(etag))),
   });
   return (
     <EditForm
@@ -131,19 +112,14 @@ function EditProfile({ current }: { readonly current: Versioned<Account> }) {
   );
 }
 
-function EditMails({ current }: { readonly current: Versioned<Settings> }) {
+function EditMails({ current }: { readonly current: Versioned<AccountSettings> }) {
   const edit = useEdit({
     current,
     queryKey: settingsQuery.queryKey,
-    inputOf: ({ notifications }: Settings) => ({ productUpdates: notifications.product_updates }),
+    inputOf: ({ notifications }: AccountSettings) => ({ productUpdates: notifications.product_updates }),
     read: readSettings,
     save: ({ productUpdates }, _before, etag) =>
-      versioned(
-        api.PATCH("/api/account/settings", {
-          params: { header: ifMatch(etag) },
-          body: { notifications: { product_updates: productUpdates } },
-        }),
-      ),
+      versioned(api.accountSettings.update({ notifications: { product_updates: productUpdates } }, ifMatch(etag))),
   });
   return (
     <EditForm
@@ -157,3 +133,99 @@ function EditMails({ current }: { readonly current: Versioned<Settings> }) {
     </EditForm>
   );
 }
+
+/** The contact address, by which the person signs in and gets mails; a new one waits for the code that is mailed to it. */
+function Contact({ account, mayWrite }: { readonly account: Account; readonly mayWrite: boolean }) {
+  const { contact_address: address, pending_contact_address: pending } = account;
+  return (
+    <Panel
+      title="Contact address"
+      actions={
+        mayWrite &&
+        address && (
+          <Action
+            label="Remove the address"
+            what="address"
+            name={address}
+            kind="danger"
+            confirm="No mails come any more, and no code by which you could sign in. The last way in to the account cannot be removed."
+            run={() => change(null)}
+          />
+        )
+      }
+    >
+      <p>
+        {address ? (
+          <>
+            {address}{" "}
+            <Status tone={account.contact_address_verified ? "good" : "wait"}>
+              {account.contact_address_verified ? "verified" : "not verified"}
+            </Status>
+          </>
+        ) : (
+          "There is none: you get no mails, and cannot sign in with a code."
+        )}
+      </p>
+      {pending && <Pending address={pending} mayWrite={mayWrite} />}
+      {mayWrite && <NewAddress />}
+    </Panel>
+  );
+}
+
+const change = (address: string | null) => api.account.update({ contact_address: address });
+
+function Pending({ address, mayWrite }: { readonly address: string; readonly mayWrite: boolean }) {
+  const waits = (
+    <p role="status">
+      <strong>{address}</strong> waits for the code that was mailed to it. Until then the address above is in use.
+    </p>
+  );
+  if (!mayWrite) return <div className={parts.notice}>{waits}</div>;
+  return (
+    <Form
+      what="code"
+      submitLabel="Confirm"
+      kind="main"
+      className={parts.notice}
+      label="Confirm the new address"
+      initial={{ code: "" }}
+      fields={{
+        code: {
+          label: "Code from the mail",
+          required: true,
+          inputMode: "numeric",
+          autoComplete: "one-time-code",
+          isSecret: true,
+        },
+      }}
+      run={({ code }) => api.account.confirmContactAddress({ code: code.trim() })}
+      beside={
+        <>
+          <Action label="Send another code" what="code" run={() => api.account.resendContactCode()} />
+          <Action label="Keep the old address" what="address" run={() => api.account.cancelContactChange()} />
+        </>
+      }
+    >
+      {waits}
+    </Form>
+  );
+}
+
+const NewAddress = () => (
+  <Form
+    what="address"
+    submitLabel="Mail a code"
+    label="Change the address"
+    initial={{ address: "" }}
+    fields={{
+      address: {
+        label: "Another address",
+        hint: "A code is mailed to it. The address in use gets a mail too, with a way to object.",
+        type: "email",
+        required: true,
+        autoComplete: "email",
+      },
+    }}
+    run={({ address }) => change(address.trim())}
+  />
+);

@@ -2,12 +2,11 @@ import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { Action } from "../../parts/dialog.tsx";
 import { Id, Status, Time } from "../../parts/inline.tsx";
-import { Listing, PanelList } from "../../parts/listing.tsx";
 import { Panel } from "../../parts/page.tsx";
 import parts from "../../parts/parts.module.css";
-import { ResourceList } from "../../parts/resource-list.tsx";
+import { Listing, PanelList, ResourceList } from "../../parts/resource-list.tsx";
 import { Rename, ShownOnce } from "../../parts/secret.tsx";
-import { api, dataOf, useMay, versioned } from "../../session/api.ts";
+import { api, useMay } from "../../session/api.ts";
 import { forgetSession, issuerOfSession } from "../../session/session.ts";
 import { SignOutEverywhere } from "../../shell/person-menu.tsx";
 import { AccountFrame } from "./account-frame.tsx";
@@ -50,7 +49,7 @@ function Passkeys({ maySecure }: PartProps) {
       queryKey={["passkeys"]}
       // The person adds one in another tab and comes back.
       options={{ refetchOnWindowFocus: "always" }}
-      read={() => dataOf(api.GET("/api/account/passkeys", { params: { query: { limit: 100 } } }))}
+      read={() => api.passkeys.list({ limit: 100 })}
       empty="There is no passkey yet."
       columns={{
         Name: ({ name }) => name,
@@ -66,10 +65,7 @@ function Passkeys({ maySecure }: PartProps) {
 
 function RecoveryCodes({ maySecure }: PartProps) {
   const [codes, setCodes] = useState<readonly string[] | null>(null);
-  const counted = useQuery({
-    queryKey: ["recovery-codes"],
-    queryFn: () => dataOf(api.GET("/api/account/recovery-codes")),
-  });
+  const counted = useQuery({ queryKey: ["recovery-codes"], queryFn: () => api.recoveryCodes.get() });
   if (codes) {
     const text = "Each code signs you in once, without your mailbox or a passkey. Keep them where nobody else looks.";
     return (
@@ -86,7 +82,7 @@ function RecoveryCodes({ maySecure }: PartProps) {
             title="Make new recovery codes"
             what="recovery codes"
             confirm="Ten new codes are shown once. Earlier ones no longer work."
-            run={async () => setCodes((await dataOf(api.POST("/api/account/recovery-codes"))).codes)}
+            run={async () => setCodes((await api.recoveryCodes.create()).codes)}
           />
         )
       }
@@ -96,33 +92,26 @@ function RecoveryCodes({ maySecure }: PartProps) {
   );
 }
 
-function PasskeyActions({ id, name }: { readonly id: string; readonly name: string }) {
-  const params = { path: { passkey_id: id } };
-  return (
-    <div className={parts.row}>
-      <Rename
-        what="passkey"
-        name={name}
-        rename={(next) => versioned(api.PATCH("/api/account/passkeys/{passkey_id}", { params, body: { name: next } }))}
-      />
-      <Action
-        label="Remove"
-        what="passkey"
-        name={name}
-        kind="danger"
-        confirm={`${name} signs you in no more. Remove it from your device too. The last way in to the account cannot be removed.`}
-        run={() => versioned(api.DELETE("/api/account/passkeys/{passkey_id}", { params }))}
-      />
-    </div>
-  );
-}
+const PasskeyActions = ({ id, name }: { readonly id: string; readonly name: string }) => (
+  <div className={parts.row}>
+    <Rename what="passkey" name={name} rename={(next) => api.passkeys.rename(id, { name: next })} />
+    <Action
+      label="Remove"
+      what="passkey"
+      name={name}
+      kind="danger"
+      confirm={`${name} signs you in no more. Remove it from your device too. The last way in to the account cannot be removed.`}
+      run={() => api.passkeys.remove(id)}
+    />
+  </div>
+);
 
 /** Logins at identity providers; the built-in issuer needs none. */
 function Logins({ maySecure }: PartProps) {
   const logins = useQuery({
     queryKey: ["identities"],
     queryFn: async () => {
-      const { items } = await dataOf(api.GET("/api/account/identities", { params: { query: { limit: 100 } } }));
+      const { items } = await api.identities.list({ limit: 100 });
       return { items: items.filter(({ issuer }) => issuer !== "signalbox") };
     },
   });
@@ -147,11 +136,7 @@ function Logins({ maySecure }: PartProps) {
                 name={`at ${issuer}`}
                 kind="danger"
                 confirm={`${issuer} signs you in to this account no more. The last way in to the account cannot be removed.`}
-                run={() =>
-                  versioned(
-                    api.DELETE("/api/account/identities/{identity_id}", { params: { path: { identity_id: id } } }),
-                  )
-                }
+                run={() => api.identities.unlink(id)}
               />
             )),
         }}
@@ -166,7 +151,7 @@ const SignIns = ({ maySecure }: PartProps) => (
       label="Sign-ins"
       noun="sign-in"
       path="api/account/sign-ins"
-      read={(query) => dataOf(api.GET("/api/account/sign-ins", { params: { query } }))}
+      read={(query) => api.signIns.list(query)}
       empty="No browser is signed in at this deployment."
       columns={{
         Browser: ({ browser, current }) => (
@@ -205,7 +190,7 @@ const EndSignIn = ({ id, browser, isCurrent }: EndSignInProps) => (
         ? "This is the sign-in that you use now: you are signed out here."
         : "That browser is signed out, with every application that it signed in to, within two seconds."
     }
-    run={() => versioned(api.DELETE("/api/account/sign-ins/{sign_in_id}", { params: { path: { sign_in_id: id } } }))}
+    run={() => api.signIns.end(id)}
     {...(isCurrent && { onDone: () => forgetSession("You ended the sign-in of this browser.") })}
   />
 );
