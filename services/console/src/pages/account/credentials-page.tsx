@@ -1,69 +1,42 @@
-import { useState } from "react";
-import { Button } from "../../parts/button.tsx";
 import { Action } from "../../parts/dialog.tsx";
-import { FormAction } from "../../parts/form.tsx";
-import { Id, Status, Time, type Tone } from "../../parts/inline.tsx";
-import { useFilters } from "../../parts/lists.tsx";
+import { CreateForm, type CreateProps, FormAction } from "../../parts/form.tsx";
+import { Id, Status, Time } from "../../parts/inline.tsx";
 import parts from "../../parts/parts.module.css";
 import { ResourceList } from "../../parts/resource-list.tsx";
-import { Rotate } from "../../parts/rotate.tsx";
-import { Rename, ShownOnce } from "../../parts/secret.tsx";
-import { useMay } from "../../session/api.ts";
+import { Rename, Rotate, useCreation } from "../../parts/secret.tsx";
+import { type Scope, useCredential, useMay } from "../../session/api.ts";
 import { AccountFrame } from "./account-frame.tsx";
 import { type Credential, type CredentialKind, clientKind, type Issued, keyKind } from "./credential-kinds.ts";
-import { NewCredential } from "./new-credential.tsx";
-import { Scopes } from "./scope-choice.tsx";
+import { ScopeChoice, Scopes } from "./scope-choice.tsx";
 
 export const KeysPage = () => <CredentialsPage key="keys" kind={keyKind} />;
 export const ClientsPage = () => <CredentialsPage key="clients" kind={clientKind} />;
 
-const tones: Readonly<Record<Credential["status"], Tone>> = { active: "good", expired: "off", revoked: "off" };
-
 /** The credentials of one kind: listed, made, renamed, rotated, revoked. */
 function CredentialsPage({ kind }: { readonly kind: CredentialKind }) {
-  const [{ new: isNew }, change] = useFilters();
   const maySecure = useMay("account:security");
-  const [issued, setIssued] = useState<Issued | null>(null);
-  const close = () => change({ new: undefined });
+  const { action, panels, show } = useCreation({
+    label: `New ${kind.noun}`,
+    isAllowed: maySecure,
+    form: (ways) => <NewCredential kind={kind} {...ways} />,
+    onceOf: ({ name, secret }: Issued) => ({ title: `The secret of ${name}`, text: kind.secretText, secret }),
+  });
   return (
-    <AccountFrame
-      title={kind.title}
-      actions={
-        maySecure &&
-        !isNew && <Button label={`New ${kind.noun}`} className="main" onClick={() => change({ new: "yes" })} />
-      }
-    >
+    <AccountFrame title={kind.title} actions={action}>
       <p>{kind.text}</p>
-      {issued && (
-        <ShownOnce
-          title={`The secret of ${issued.name}`}
-          text={kind.secretText}
-          secret={issued.secret}
-          onClose={() => setIssued(null)}
-        />
-      )}
-      {maySecure && isNew && (
-        <NewCredential
-          kind={kind}
-          onCancel={close}
-          onDone={(made) => {
-            setIssued(made);
-            close();
-          }}
-        />
-      )}
+      {panels}
       <ResourceList
         label={kind.title}
         noun={kind.noun}
         path={kind.path}
-        read={async (query) => await kind.list(query)}
+        read={kind.list}
         empty={`There is no ${kind.noun} yet.`}
         columns={{
           Name: (one) => <Name credential={one} />,
-          Status: ({ status }) => <Status tone={tones[status]}>{status}</Status>,
+          Status: ({ status }) => <Status>{status}</Status>,
           Scopes: ({ scopes }) => <Scopes scopes={scopes} />,
           Times: (one) => <Times credential={one} />,
-          Change: maySecure && ((one: Credential) => <Actions kind={kind} credential={one} onIssued={setIssued} />),
+          Change: maySecure && ((one: Credential) => <Actions kind={kind} credential={one} onIssued={show} />),
         }}
       />
     </AccountFrame>
@@ -162,3 +135,37 @@ const Revoke = ({ kind, id, name }: { readonly kind: CredentialKind; readonly id
     <p>{name} stops working everywhere within two seconds. This cannot be undone.</p>
   </FormAction>
 );
+
+const lifetimes = [
+  ["", "never by itself"],
+  ["1", "in a day"],
+  ["30", "in 30 days"],
+  ["90", "in 90 days"],
+  ["365", "in a year"],
+] as const;
+
+/** The form of a new key or client. It may do at most what its maker may. */
+function NewCredential({ kind, ...ways }: CreateProps<Issued> & { readonly kind: CredentialKind }) {
+  const { data: own } = useCredential();
+  return (
+    <CreateForm
+      title={`New ${kind.noun}`}
+      what={kind.noun}
+      submitLabel={`Make the ${kind.noun}`}
+      initial={{ name: "", scopes: [] as Scope[], days: "" }}
+      fields={{
+        name: { label: "Name", hint: "Says which program has it.", required: true, maxLength: 100 },
+        scopes: ({ value, set }) => (
+          <ScopeChoice legend="Scopes" offered={own?.scopes ?? []} chosen={value} choose={set} />
+        ),
+        days: { label: "It ends", choices: lifetimes },
+      }}
+      run={({ name, scopes, days }, openedMs) => {
+        if (scopes.length === 0) throw new Error(`Scopes: choose what the ${kind.noun} may do.`);
+        const expires_at = days === "" ? null : new Date(openedMs + Number(days) * 86_400_000).toISOString();
+        return kind.create({ name: name.trim(), scopes, expires_at });
+      }}
+      {...ways}
+    />
+  );
+}

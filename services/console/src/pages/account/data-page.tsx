@@ -1,15 +1,19 @@
+import { dataOf } from "@signalbox/client";
+import { useQuery } from "@tanstack/react-query";
 import { useRef, useState } from "react";
-import { Failure } from "../../parts/answer.tsx";
+import { Answer, Failure } from "../../parts/answer.tsx";
 import { Button } from "../../parts/button.tsx";
+import { reasonField } from "../../parts/fields.tsx";
+import { FormAction } from "../../parts/form.tsx";
 import { Curl } from "../../parts/lists.tsx";
-import { Panel } from "../../parts/page.tsx";
+import { Pairs, Panel } from "../../parts/page.tsx";
 import parts from "../../parts/parts.module.css";
 import { saveFile } from "../../parts/save-file.ts";
 import { useChange } from "../../parts/use-change.ts";
-import { api, dataOf, useMay } from "../../session/api.ts";
+import { api, useCredential, useMay } from "../../session/api.ts";
+import { forgetSession } from "../../session/session.ts";
 import { bytesText } from "../image-queries.ts";
-import { AccountFrame } from "./account-frame.tsx";
-import { Deletion } from "./deletion.tsx";
+import { AccountFrame, accountQuery } from "./account-frame.tsx";
 
 /** The data of the account: all of it as a file, and its end. */
 export function DataPage() {
@@ -94,4 +98,106 @@ const endBytes = 64;
 async function checkComplete(blob: Blob): Promise<void> {
   const end = await blob.slice(-endBytes).text();
   if (!/"complete":\s*true\s*}\s*$/.test(end)) throw new Error("The document broke off before its end.");
+}
+
+/** The two ends of an account: disabled, which an administrator undoes on request, and deleted. */
+const Deletion = () => (
+  <>
+    <Panel title="Disable the account" actions={<Disable />}>
+      <p>
+        Nothing is lost, and nothing works: no key, no client, no delivery. You can still sign in, read the account and
+        ask to have it back. Only an administrator of this deployment makes it active again.
+      </p>
+    </Panel>
+    <Panel title="Delete the account" actions={<Delete />}>
+      <p>
+        Every credential stops working at once, yours included. An administrator can undo it for a time; then the
+        personal data, keys, images, endpoints and sources are erased for good.
+      </p>
+      <Preview />
+    </Panel>
+  </>
+);
+
+/** Counts of a list up to which a number is exact. */
+const countedMax = 100;
+
+interface Counted {
+  readonly items: readonly unknown[];
+  readonly has_more: boolean;
+}
+
+const countText = ({ items, has_more }: Counted): string => (has_more ? `more than ${countedMax}` : `${items.length}`);
+
+/** Reads a page of each list that goes with the account, as far as the scopes allow. */
+async function readPreview(scopes: readonly string[]) {
+  const limit = { limit: countedMax };
+  const lists: ReadonlyArray<readonly [scope: string, name: string, read: () => PromiseLike<Counted>]> = [
+    ["account:read", "API keys", () => api.apiKeys.list(limit)],
+    ["account:read", "Service clients", () => api.serviceClients.list(limit)],
+    ["account:read", "Passkeys", () => api.passkeys.list(limit)],
+    ["images:read", "Images", () => api.images.list(limit)],
+    ["webhooks:read", "Endpoints", () => api.webhookEndpoints.list(limit)],
+    ["webhooks:read", "Sources", () => api.webhookSources.list(limit)],
+  ];
+  const shown = lists.filter(([scope]) => scopes.includes(scope));
+  return Promise.all(shown.map(async ([, name, read]) => [name, countText(await read())] as const));
+}
+
+function Preview() {
+  const { data: credential } = useCredential();
+  const scopes = credential?.scopes ?? [];
+  const preview = useQuery({ queryKey: ["deletion-preview", scopes], queryFn: () => readPreview(scopes) });
+  return (
+    <Answer query={preview} what="preview">
+      {(counts) => (
+        <>
+          <h3>It would take along</h3>
+          <Pairs items={counts} />
+        </>
+      )}
+    </Answer>
+  );
+}
+
+const Disable = () => (
+  <FormAction
+    label="Disable …"
+    title="Disable the account"
+    submitLabel="Disable the account"
+    isDanger
+    what="account"
+    initial={{ reason: "" }}
+    fields={{
+      reason: {
+        ...reasonField("Shown with the account, in refusals and in the audit. It may be empty.", 500, false),
+        rows: 3,
+      },
+    }}
+    run={({ reason }) => api.account.disable({ status: "disabled", reason: reason.trim() || null })}
+  >
+    <p>Deliveries stop, and every key and client is refused until an administrator makes the account active again.</p>
+  </FormAction>
+);
+
+function Delete() {
+  const account = useQuery(accountQuery);
+  const name = account.data?.data.display_name;
+  return (
+    <FormAction
+      label="Delete …"
+      isDisabled={name === undefined}
+      title="Delete the account"
+      submitLabel="Delete the account"
+      isDanger
+      what="account"
+      initial={{ name: "" }}
+      fields={{ name: { label: `Type ${name} to go on`, required: true } }}
+      isReady={(typed) => typed.name.trim() === name}
+      run={() => api.account.delete()}
+      onDone={() => forgetSession("The account is deleted. An administrator can undo that for a time.")}
+    >
+      <p>You are signed out, and nothing of this account works from then on. Export its data first.</p>
+    </FormAction>
+  );
 }

@@ -1,56 +1,31 @@
-import type { Invitation } from "@signalbox/client";
-import { useState } from "react";
-import { Button } from "../../parts/button.tsx";
+import type { Invitation, InvitationWithLink } from "@signalbox/client";
 import { Action } from "../../parts/dialog.tsx";
-import { Id, Status, Time, type Tone } from "../../parts/inline.tsx";
-import { choice, useFilters } from "../../parts/lists.tsx";
+import { CreateForm, type CreateProps } from "../../parts/form.tsx";
+import { Id, Status, Time } from "../../parts/inline.tsx";
+import { choice } from "../../parts/lists.tsx";
 import parts from "../../parts/parts.module.css";
 import { ResourceList } from "../../parts/resource-list.tsx";
-import { ShownOnce } from "../../parts/secret.tsx";
-import { api, dataOf } from "../../session/api.ts";
+import { useCreation } from "../../parts/secret.tsx";
+import { api, type Scope, useCredential } from "../../session/api.ts";
 import { AccountFrame } from "./account-frame.tsx";
-import { NewInvitation } from "./new-invitation.tsx";
-
-const tones: Readonly<Record<Invitation["status"], Tone>> = {
-  open: "wait",
-  accepted: "good",
-  revoked: "off",
-  expired: "off",
-};
+import { ScopeChoice } from "./scope-choice.tsx";
 
 /** People who were invited to this deployment, by mail or by a link that is passed on by hand. */
 export function InvitationsPage() {
-  const [{ new: isNew }, change] = useFilters();
-  const [link, setLink] = useState<string | null>(null);
-  const close = () => change({ new: undefined });
+  const { action, panels, show } = useCreation({
+    label: "Invite a person",
+    form: (ways) => <NewInvitation {...ways} />,
+    onceOf: linkOf("Pass it on yourself, to one person: the first to accept gets the role."),
+  });
   return (
-    <AccountFrame
-      title="Invitations"
-      actions={!isNew && <Button label="Invite a person" className="main" onClick={() => change({ new: "yes" })} />}
-    >
-      {link !== null && (
-        <ShownOnce
-          title="The link of the invitation"
-          text="Pass it on yourself, to one person: the first to accept gets the role."
-          secret={link}
-          onClose={() => setLink(null)}
-        />
-      )}
-      {isNew && (
-        <NewInvitation
-          onCancel={close}
-          onDone={(sent) => {
-            setLink(sent.url);
-            close();
-          }}
-        />
-      )}
+    <AccountFrame title="Invitations" actions={action}>
+      {panels}
       <ResourceList
         label="Invitations"
         noun="invitation"
         path="api/v1/invitations"
-        read={(query) => dataOf(api.GET("/api/v1/invitations", { params: { query } }))}
-        filters={{ status: choice("Status", Object.keys(tones)) }}
+        read={(query) => api.invitations.list(query)}
+        filters={{ status: choice("Status", ["open", "accepted", "revoked", "expired"]) }}
         empty="Nobody was invited in the last 30 days."
         columns={{
           Person: ({ id, address }) => (
@@ -59,11 +34,11 @@ export function InvitationsPage() {
               <Id value={id} />
             </>
           ),
-          Status: (one) => <Status tone={tones[one.status]}>{one.status}</Status>,
+          Status: ({ status }) => <Status>{status}</Status>,
           Role: (one) => <Role invitation={one} />,
           Invited: ({ created_at }) => <Time at={created_at} />,
           Ends: ({ expires_at }) => <Time at={expires_at} />,
-          Change: (one) => <InvitationActions invitation={one} onLink={setLink} />,
+          Change: (one) => <InvitationActions invitation={one} onSent={show} />,
         }}
       />
     </AccountFrame>
@@ -81,19 +56,22 @@ const Role = ({ invitation: { role, scopes_max } }: { readonly invitation: Invit
   </>
 );
 
-interface ActionsProps {
+/** Shows the link of an invitation that was not mailed. */
+export const linkOf =
+  (text: string) =>
+  ({ url }: InvitationWithLink) =>
+    url === null ? null : { title: "The link of the invitation", text, secret: url };
+
+export interface ActionsProps {
   readonly invitation: Invitation;
-  /** Takes the link, which is null where it was mailed. */
-  readonly onLink: (link: string | null) => void;
+  readonly onSent: (sent: InvitationWithLink) => void;
 }
 
 /** The ways to send an open invitation again, or to end it. */
-export function InvitationActions({ invitation: { id, status, address }, onLink }: ActionsProps) {
+export function InvitationActions({ invitation: { id, status, address }, onSent }: ActionsProps) {
   const isOpen = status === "open" || status === "expired";
   if (!isOpen) return null;
-  const resend = async () => {
-    onLink((await api.invitations.resend(id)).url);
-  };
+  const resend = async () => onSent(await api.invitations.resend(id));
   return (
     <div className={parts.row}>
       <Action
@@ -114,5 +92,71 @@ export function InvitationActions({ invitation: { id, status, address }, onLink 
         />
       )}
     </div>
+  );
+}
+
+const roles = [
+  ["viewer", "viewer: reads"],
+  ["owner", "owner: uses an account of their own"],
+  ["operator", "operator: reads, and changes configuration"],
+  ["admin", "admin: everything"],
+] as const;
+
+type InvitedRole = (typeof roles)[number][0];
+
+const lifetimes = [
+  ["1", "a day"],
+  ["7", "a week"],
+  ["29", "29 days"],
+] as const;
+
+const initial = {
+  address: "",
+  name: "",
+  role: "owner" as InvitedRole,
+  days: "7",
+  isBounded: false,
+  scopes: [] as Scope[],
+};
+
+/** The field of an invited person. */
+export const addressField = {
+  label: "E-mail address",
+  hint: "Empty: you get a link to pass on yourself, shown once.",
+  type: "email",
+} as const;
+
+/** The form that invites a person, by mail or by a link to pass on. */
+function NewInvitation(ways: CreateProps<InvitationWithLink>) {
+  const { data: own } = useCredential();
+  return (
+    <CreateForm
+      title="Invite a person"
+      what="invitation"
+      submitLabel="Invite"
+      initial={initial}
+      fields={({ isBounded }) => ({
+        address: addressField,
+        name: { label: "Name", hint: "Empty: the person gives it." },
+        role: { label: "Role", choices: roles },
+        days: { label: "Valid for", choices: lifetimes },
+        isBounded: { label: "Less than the role brings" },
+        scopes:
+          isBounded &&
+          (({ value, set }) => (
+            <ScopeChoice legend="Scopes at most" offered={own?.scopes ?? []} chosen={value} choose={set} />
+          )),
+      })}
+      run={({ address, name, role, days, isBounded, scopes }, openedMs) =>
+        api.invitations.create({
+          address: address.trim() || null,
+          name: name.trim() || null,
+          role,
+          scopes_max: isBounded ? scopes : null,
+          expires_at: new Date(openedMs + Number(days) * 86_400_000).toISOString(),
+        })
+      }
+      {...ways}
+    />
   );
 }

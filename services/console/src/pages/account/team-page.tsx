@@ -1,17 +1,16 @@
-import type { Membership } from "@signalbox/client";
-import { useState } from "react";
+import type { InvitationWithLink, Membership } from "@signalbox/client";
 import { Button } from "../../parts/button.tsx";
 import { Action } from "../../parts/dialog.tsx";
+import { CreateForm, type CreateProps } from "../../parts/form.tsx";
 import { Id, Time } from "../../parts/inline.tsx";
-import { PanelList } from "../../parts/listing.tsx";
-import { Curl, useFilters } from "../../parts/lists.tsx";
+import { Curl } from "../../parts/lists.tsx";
 import parts from "../../parts/parts.module.css";
-import { ShownOnce } from "../../parts/secret.tsx";
+import { PanelList } from "../../parts/resource-list.tsx";
+import { useCreation } from "../../parts/secret.tsx";
 import { actFor } from "../../session/acting-account.ts";
-import { api, dataOf, useCredential, useMay } from "../../session/api.ts";
+import { api, useCredential, useMay } from "../../session/api.ts";
 import { AccountFrame } from "./account-frame.tsx";
-import { InvitationActions } from "./invitations-page.tsx";
-import { NewMember } from "./new-member.tsx";
+import { type ActionsProps, addressField, InvitationActions, linkOf } from "./invitations-page.tsx";
 
 /** An account has 200 members at most, a person few accounts. */
 const query = { limit: 100 } as const;
@@ -19,37 +18,18 @@ const roles = ["viewer", "developer", "owner"] as const;
 
 /** The people of the account, who is invited into it, and the other accounts of the person. */
 export function TeamPage() {
-  const [{ new: isNew }, change] = useFilters();
-  const [link, setLink] = useState<string | null>(null);
   const mayManage = useMay("account:security");
-  const close = () => change({ new: undefined });
+  const { action, panels, show } = useCreation({
+    label: "Invite a member",
+    isAllowed: mayManage,
+    form: (ways) => <NewMember {...ways} />,
+    onceOf: linkOf("Pass it on yourself, to one person: the first to accept joins the account."),
+  });
   return (
-    <AccountFrame
-      title="Team"
-      actions={
-        mayManage &&
-        !isNew && <Button label="Invite a member" className="main" onClick={() => change({ new: "yes" })} />
-      }
-    >
-      {link !== null && (
-        <ShownOnce
-          title="The link of the invitation"
-          text="Pass it on yourself, to one person: the first to accept joins the account."
-          secret={link}
-          onClose={() => setLink(null)}
-        />
-      )}
-      {isNew && (
-        <NewMember
-          onCancel={close}
-          onDone={(sent) => {
-            setLink(sent.url);
-            close();
-          }}
-        />
-      )}
+    <AccountFrame title="Team" actions={action}>
+      {panels}
       <Members mayManage={mayManage} />
-      {mayManage && <Invited onLink={setLink} />}
+      {mayManage && <Invited onSent={show} />}
       <Memberships />
       <Curl path="api/account/members" />
     </AccountFrame>
@@ -61,7 +41,7 @@ const Members = ({ mayManage }: { readonly mayManage: boolean }) => (
     title="Members"
     lead={<p>People who may act for this account. The person whose own account it is owns it and is not listed.</p>}
     queryKey={["members"]}
-    read={() => dataOf(api.GET("/api/account/members", { params: { query } }))}
+    read={() => api.members.list(query)}
     empty="Nobody else is a member of this account."
     columns={{
       Person: ({ member_id, member_name }) => (
@@ -102,19 +82,17 @@ const MemberActions = ({ member: { id, role, member_name: name } }: { readonly m
   </div>
 );
 
-const Invited = ({ onLink }: { readonly onLink: (link: string | null) => void }) => (
+const Invited = ({ onSent }: Pick<ActionsProps, "onSent">) => (
   <PanelList
     title="Open invitations"
     queryKey={["invitations", "mine"]}
-    read={() =>
-      dataOf(api.GET("/api/v1/invitations", { params: { query: { ...query, account_id: "mine", status: "open" } } }))
-    }
+    read={() => api.invitations.list({ ...query, account_id: "mine", status: "open" })}
     empty="No invitation is open."
     columns={{
       Person: ({ address }) => address ?? "by a link",
       Role: ({ role }) => role,
       Ends: ({ expires_at }) => <Time at={expires_at} />,
-      Change: (one) => <InvitationActions invitation={one} onLink={onLink} />,
+      Change: (one) => <InvitationActions invitation={one} onSent={onSent} />,
     }}
   />
 );
@@ -127,7 +105,7 @@ function Memberships() {
     <PanelList
       title="Your other accounts"
       queryKey={["memberships"]}
-      read={() => dataOf(api.GET("/api/account/memberships", { params: { query } }))}
+      read={() => api.memberships.list(query)}
       empty="You are not a member of another account."
       columns={{
         Account: ({ account_id, account_name }) => (
@@ -172,3 +150,24 @@ function MembershipActions({
     </div>
   );
 }
+
+const roleChoices = [
+  ["viewer", "viewer: reads"],
+  ["developer", "developer: reads and writes"],
+  ["owner", "owner: everything, also keys and members"],
+] as const;
+
+type Role = (typeof roleChoices)[number][0];
+
+/** The form that invites a person into the account, by mail or by a link to pass on. */
+const NewMember = (ways: CreateProps<InvitationWithLink>) => (
+  <CreateForm
+    title="Invite a member"
+    what="invitation"
+    submitLabel="Invite"
+    initial={{ address: "", role: "developer" as Role }}
+    fields={{ address: addressField, role: { label: "Role", choices: roleChoices } }}
+    run={({ address, role }) => api.invitations.create({ account_id: "mine", address: address.trim() || null, role })}
+    {...ways}
+  />
+);
