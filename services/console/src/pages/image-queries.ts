@@ -1,15 +1,11 @@
+import type { Image } from "@signalbox/client";
 import { queryOptions } from "@tanstack/react-query";
-import type { Tone } from "../parts/inline.tsx";
 import { api, versioned } from "../session/api.ts";
-
-/** An image as several pages show it. */
-export type Image = Awaited<ReturnType<typeof readImage>>["data"];
 
 /** Tells of every change of the account's images: made, changed, rendered, given up, deleted. */
 export const imageChanges = "subscription { imageChanged { imageId } }";
 
-export const readImage = (id: string) =>
-  versioned(api.GET("/images/{image_id}", { params: { path: { image_id: id } } }));
+export const readImage = (id: string) => versioned(api.images.get(id));
 
 /** An image that is being processed is read again every three seconds, also where no subscription tells of it. */
 export const imageQuery = (id: string) =>
@@ -18,12 +14,6 @@ export const imageQuery = (id: string) =>
     queryFn: () => readImage(id),
     refetchInterval: ({ state }) => (state.data?.data.status === "processing" ? 3_000 : false),
   });
-
-export const imageTones: Readonly<Record<Image["status"], Tone>> = {
-  processing: "wait",
-  ready: "good",
-  failed: "failed",
-};
 
 /** The visibilities of an image, as options of a form. */
 export const audienceChoices = [

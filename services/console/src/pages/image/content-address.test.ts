@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Image } from "../image-queries.ts";
+import type { Image } from "@signalbox/client";
 import { addressOf, bodyOfForm, type Form, formOf, htmlOf } from "./content-address.ts";
 
 const url = "https://s.example/images/img_1/content?v=abc";

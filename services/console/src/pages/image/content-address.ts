@@ -1,4 +1,4 @@
-import type { Image } from "../image-queries.ts";
+import type { Image } from "@signalbox/client";
 
 /** The parameters of the content of an image, which say in which form it is shown; the address of its page has them. */
 export const formNames = [

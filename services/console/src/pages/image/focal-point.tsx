@@ -1,9 +1,10 @@
+import type { Image } from "@signalbox/client";
 import type { KeyboardEvent, PointerEvent } from "react";
 import { Failure } from "../../parts/answer.tsx";
 import { Button } from "../../parts/button.tsx";
 import { Content, parametersOf, useContent } from "../../parts/content.tsx";
 import parts from "../../parts/parts.module.css";
-import { type Image, nameOf } from "../image-queries.ts";
+import { nameOf } from "../image-queries.ts";
 import styles from "./image.module.css";
 import { movedPoint, withinOne } from "./image-input.ts";
 

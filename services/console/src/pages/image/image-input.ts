@@ -1,4 +1,4 @@
-import type { Image } from "../image-queries.ts";
+import type { Image } from "@signalbox/client";
 
 /** The texts of the form of an image, as they are typed. */
 export type ImageInput = Readonly<ReturnType<typeof inputOf>>;

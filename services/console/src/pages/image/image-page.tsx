@@ -1,16 +1,21 @@
+import type { Image } from "@signalbox/client";
 import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useParams } from "@tanstack/react-router";
 import { LiveStatus } from "../../live/live-status.tsx";
 import { useLiveReads } from "../../live/use-live-reads.ts";
 import { Thumbnail } from "../../parts/content.tsx";
 import { Action } from "../../parts/dialog.tsx";
+import { EditForm, useEdit } from "../../parts/edit.tsx";
+import { Fields, type FieldsData } from "../../parts/form.tsx";
 import { Id, Status, Time } from "../../parts/inline.tsx";
 import { OnePage, Pairs, Panel } from "../../parts/page.tsx";
+import parts from "../../parts/parts.module.css";
 import { saveFile } from "../../parts/save-file.ts";
-import { api, useMay, versioned } from "../../session/api.ts";
-import { bytesText, type Image, imageChanges, imageQuery, imageTones, nameOf } from "../image-queries.ts";
-import { EditImage } from "./edit-image.tsx";
+import { api, ifMatch, useMay, type Versioned, versioned } from "../../session/api.ts";
+import { audienceChoices, bytesText, imageChanges, imageQuery, nameOf, readImage } from "../image-queries.ts";
+import { FocalPoint } from "./focal-point.tsx";
 import styles from "./image.module.css";
+import { bodyOf, type ImageInput, inputOf } from "./image-input.ts";
 import { UrlBuilder } from "./url-builder.tsx";
 
 /** One image: what it is, its texts and focal point, and its address in any form. */
@@ -46,16 +51,10 @@ export function ImagePage() {
 function Actions({ image }: { readonly image: Image }) {
   const { id, status } = image;
   const navigate = useNavigate();
-  const params = { path: { image_id: id } };
   return (
     <>
       {status === "failed" && (
-        <Action
-          label="Make the variants again"
-          what="image"
-          kind="main"
-          run={() => versioned(api.POST("/images/{image_id}/reprocess", { params }))}
-        />
+        <Action label="Make the variants again" what="image" kind="main" run={() => api.images.reprocess(id)} />
       )}
       <Action
         label="Delete"
@@ -63,7 +62,7 @@ function Actions({ image }: { readonly image: Image }) {
         name={nameOf(image)}
         kind="danger"
         confirm="The image and every form of it are gone at once, for everybody who has its URL. This cannot be undone."
-        run={() => versioned(api.DELETE("/images/{image_id}", { params }))}
+        run={() => api.images.delete(id)}
         onDone={() => void navigate({ to: "/images/deletions/$id", params: { id } })}
       />
     </>
@@ -94,7 +93,7 @@ function Facts({ image }: { readonly image: Image }) {
             [
               "Status",
               <span key="" role="status">
-                <Status tone={imageTones[status]}>{status}</Status>
+                <Status>{status}</Status>
               </span>,
             ],
             failure && [
@@ -119,10 +118,42 @@ function Facts({ image }: { readonly image: Image }) {
 
 /** Downloads the bytes as they were uploaded. */
 function Download({ image: { id, filename } }: { readonly image: Image }) {
-  const download = async () => {
-    const params = { path: { image_id: id } };
-    const { data } = await versioned(api.GET("/images/{image_id}/original", { params, parseAs: "blob" }));
-    saveFile(data as unknown as Blob, filename);
-  };
+  const download = async () => saveFile(await (await api.images.original(id)).blob(), filename);
   return <Action label="Download the original" what="original" run={download} />;
 }
+
+/** The texts of an image, its audience and its focal point, saved together. */
+function EditImage({ current }: { readonly current: Versioned<Image> }) {
+  const { id } = current.data;
+  const { queryKey } = imageQuery(id);
+  const edit = useEdit({ current, queryKey, inputOf, read: () => readImage(id), save });
+  const { input, set } = edit;
+  return (
+    <EditForm edit={edit} label="Texts and focal point" what="image">
+      <h2>Texts and focal point</h2>
+      <div className={parts.sides}>
+        <div className={parts.page}>
+          <Fields input={input} set={set} fields={texts} />
+        </div>
+        <FocalPoint image={current.data} point={input.focalPoint} move={(focalPoint) => set({ focalPoint })} />
+      </div>
+    </EditForm>
+  );
+}
+
+const texts: FieldsData<ImageInput> = {
+  title: { label: "Title", isProse: true },
+  altText: {
+    label: "Alternative text",
+    hint: "Says what is seen, for people who do not see it.",
+    rows: 3,
+    isProse: true,
+  },
+  caption: { label: "Caption", rows: 2, isProse: true },
+  tags: { label: "Tags", hint: "Separated by commas; 50 at most." },
+  filename: { label: "File name", hint: "The name under which people save the image." },
+  visibility: { label: "Who sees it", choices: audienceChoices },
+};
+
+const save = (input: ImageInput, { id }: Image, etag: string | null) =>
+  versioned(api.images.update(id, bodyOf(input), ifMatch(etag)));

@@ -2,7 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { Link, useParams } from "@tanstack/react-router";
 import { Id, Status, Time } from "../../parts/inline.tsx";
 import { OnePage, Pairs, Panel } from "../../parts/page.tsx";
-import { api, dataOf } from "../../session/api.ts";
+import { api } from "../../session/api.ts";
 import { bytesText } from "../image-queries.ts";
 
 /** The receipt of a deletion: what was erased, and when. It is read again until the last byte is gone. */
@@ -11,7 +11,7 @@ export function ReceiptPage() {
   const receipt = useQuery({
     queryKey: ["image-deletion", id],
     refetchInterval: ({ state }) => (state.data?.status === "erasing" ? 1_000 : false),
-    queryFn: () => dataOf(api.GET("/images/deletions/{image_id}", { params: { path: { image_id: id } } })),
+    queryFn: () => api.imageDeletions.get(id),
   });
   return (
     <OnePage

@@ -1,17 +1,19 @@
+import type { Image } from "@signalbox/client";
 import { useState } from "react";
 import { Failure } from "../../parts/answer.tsx";
-import { Choice } from "../../parts/choice.tsx";
+import { Button, Choice } from "../../parts/button.tsx";
 import { Code } from "../../parts/code.tsx";
 import { Content, parametersOf, useContent } from "../../parts/content.tsx";
-import { Copy } from "../../parts/inline.tsx";
+import { SelectField } from "../../parts/fields.tsx";
+import { Copy, Time } from "../../parts/inline.tsx";
 import { choice, type FilterFields, Filters, useFilters } from "../../parts/lists.tsx";
 import { Panel } from "../../parts/page.tsx";
 import parts from "../../parts/parts.module.css";
-import { useMay } from "../../session/api.ts";
-import { bytesText, type Image, nameOf } from "../image-queries.ts";
-import { addressOf, type Form, formNames, formOf, htmlOf } from "./content-address.ts";
+import { useChange } from "../../parts/use-change.ts";
+import { api, useMay } from "../../session/api.ts";
+import { bytesText, nameOf } from "../image-queries.ts";
+import { addressOf, bodyOfForm, type Form, formNames, formOf, htmlOf } from "./content-address.ts";
 import styles from "./image.module.css";
-import { SignUrl } from "./sign-url.tsx";
 
 const mostFields: FilterFields = {
   width: { label: "Width", type: "number" },
@@ -99,6 +101,41 @@ function Preview({ image, address }: { readonly image: Image; readonly address: 
         )}
       </p>
       <Content blob={data} alt={`${nameOf(image)} as this URL shows it`} onSize={setSize} />
+    </div>
+  );
+}
+
+const lifetimes = [
+  ["3600", "an hour"],
+  ["86400", "a day"],
+  ["604800", "a week"],
+] as const;
+
+/** Signs the address that is built: everyone who has it sees the image in this form until it ends. */
+function SignUrl({ id, form }: { readonly id: string; readonly form: Form }) {
+  const [lifetime, setLifetime] = useState("86400");
+  const signing = useChange(() =>
+    api.images.createSignedUrl(id, { ...bodyOfForm(form), expires_in_seconds: Number(lifetime) }),
+  );
+  const { data: signed } = signing;
+  return (
+    <div className={parts.page}>
+      <div className={parts.filters}>
+        <SelectField label="Signed for" choices={lifetimes} value={lifetime} set={setLifetime} />
+        <Button label="Sign the URL" change={signing} />
+      </div>
+      {signing.error && <Failure error={signing.error} what="image" />}
+      {signed && "url" in signed && (
+        <>
+          <Code text={signed.url} label="signed URL" isPlain />
+          <div className={parts.row}>
+            <Copy text={signed.url}>Copy signed URL</Copy>
+            <span>
+              It ends <Time at={signed.expires_at} />.
+            </span>
+          </div>
+        </>
+      )}
     </div>
   );
 }

@@ -1,11 +1,15 @@
+import type { DeletedImages, Image } from "@signalbox/client";
 import { Link } from "@tanstack/react-router";
+import { useState } from "react";
 import { Button } from "../../parts/button.tsx";
 import { Thumbnail } from "../../parts/content.tsx";
+import { Action } from "../../parts/dialog.tsx";
 import { Copy, Id, Status, Time } from "../../parts/inline.tsx";
+import { Panel, Table } from "../../parts/page.tsx";
 import parts from "../../parts/parts.module.css";
-import { bytesText, type Image, imageTones, nameOf } from "../image-queries.ts";
-import { ImageLink } from "../links.tsx";
-import { chosenMax } from "./bulk-delete.tsx";
+import { api } from "../../session/api.ts";
+import { bytesText, nameOf } from "../image-queries.ts";
+import { ImageLink, ReceiptLink } from "../links.tsx";
 import styles from "./images.module.css";
 
 interface GridProps {
@@ -68,7 +72,7 @@ function Card({ image, chosen, choose }: { readonly image: Image } & Omit<GridPr
         <ImageLink id={id}>{nameOf(image)}</ImageLink>
       </div>
       <div className={parts.row}>
-        <Status tone={imageTones[status]}>{status}</Status>
+        <Status>{status}</Status>
         <span className={parts.quiet}>{visibility}</span>
       </div>
       <div className={parts.quiet}>
@@ -81,6 +85,62 @@ function Card({ image, chosen, choose }: { readonly image: Image } & Omit<GridPr
             Copy URL
           </Copy>
         </div>
+      )}
+    </>
+  );
+}
+
+/** Images that are deleted together at most, as the API allows. */
+const chosenMax = 100;
+
+/** Deletes the chosen images together, and says of each what became of it. */
+export function BulkDelete({ chosen, clear }: { readonly chosen: ReadonlySet<string>; readonly clear: () => void }) {
+  const [outcomes, setOutcomes] = useState<DeletedImages["items"]>([]);
+  const remove = async () => setOutcomes((await api.images.deleteMany({ ids: [...chosen] })).items);
+  const images = chosen.size === 1 ? "image" : "images";
+  return (
+    <>
+      {chosen.size > 0 && (
+        <section className={`${parts.row} ${styles.chosen}`} aria-label="Chosen images">
+          <strong role="status">
+            {chosen.size} {chosen.size === chosenMax ? `${images} chosen, which is the most` : `${images} chosen`}
+          </strong>
+          <Action
+            label={`Delete ${chosen.size} ${images}`}
+            what={images}
+            kind="danger"
+            confirm="The images and every form of them are gone at once, for everybody. This cannot be undone."
+            run={remove}
+            onDone={clear}
+          />
+          <Button label="Choose none" onClick={clear} />
+        </section>
+      )}
+      {outcomes.length > 0 && (
+        <Panel
+          title="What became of them"
+          actions={<Button label="Close" className="plain" onClick={() => setOutcomes([])} />}
+        >
+          <Table
+            label="Outcomes of the deletion"
+            rows={outcomes}
+            keyOf={({ id }) => id}
+            columns={{
+              Image: ({ id }) => <Id value={id} />,
+              Outcome: ({ outcome }) => (
+                <Status tone={outcome === "deleted" ? "good" : "off"}>
+                  {outcome === "deleted" ? "deleted" : "was gone before"}
+                </Status>
+              ),
+              Receipt: ({ id, outcome }) =>
+                outcome === "deleted" ? (
+                  <ReceiptLink id={id}>receipt</ReceiptLink>
+                ) : (
+                  <span className={parts.quiet}>none</span>
+                ),
+            }}
+          />
+        </Panel>
       )}
     </>
   );

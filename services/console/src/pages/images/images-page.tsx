@@ -1,14 +1,14 @@
+import type { ImageSigningKey } from "@signalbox/client";
 import { useState } from "react";
 import { LiveStatus } from "../../live/live-status.tsx";
 import { useLiveReads } from "../../live/use-live-reads.ts";
 import { choice, moment } from "../../parts/lists.tsx";
-import { Page } from "../../parts/page.tsx";
+import { Page, Panel } from "../../parts/page.tsx";
 import { ResourceList } from "../../parts/resource-list.tsx";
-import { api, dataOf, useMay } from "../../session/api.ts";
-import { imageChanges, imageTones } from "../image-queries.ts";
-import { BulkDelete } from "./bulk-delete.tsx";
-import { ImageGrid } from "./image-grid.tsx";
-import { SigningKey } from "./signing-key.tsx";
+import { LiveSecrets, type Overlap, Rotate } from "../../parts/secret.tsx";
+import { api, useMay } from "../../session/api.ts";
+import { imageChanges } from "../image-queries.ts";
+import { BulkDelete, ImageGrid } from "./image-grid.tsx";
 import { UploadPanel } from "./upload-panel.tsx";
 
 /** The images of the account: uploaded, found, chosen, deleted. */
@@ -23,14 +23,14 @@ export function ImagesPage() {
         label="Images"
         noun="image"
         path="images"
-        read={(query) => dataOf(api.GET("/images", { params: { query } }))}
+        read={(query) => api.images.list(query)}
         pageSize={24}
         // Where no subscription tells of it, an image still becomes ready on the page.
         everyMs={({ items }) => live.state !== "live" && items.some(({ status }) => status === "processing") && 3_000}
         filters={{
           text: "Title, file name or tag",
           tag: "Tag",
-          status: choice("Status", Object.keys(imageTones)),
+          status: choice("Status", ["processing", "ready", "failed"]),
           visibility: choice("Visibility", ["private", "public"]),
           created_after: moment("Added after"),
           created_before: moment("Added before"),
@@ -54,3 +54,38 @@ const sorts = [
   ["-size_bytes", "largest first"],
   ["size_bytes", "smallest first"],
 ] as const;
+
+const choices: readonly Overlap[] = [
+  [null, "hold until they expire"],
+  [86_400, "hold for a day at most"],
+  [3_600, "hold for an hour at most"],
+  [0, "end now: one leaked"],
+];
+
+const rotate = (seconds: number | null) =>
+  api.images.rotateSigningKey(seconds === null ? {} : { overlap_seconds: seconds });
+
+/** The key that signs the account's image URLs. It never leaves the deployment; a new one ends the URLs of old ones. */
+function SigningKey() {
+  const [made, setMade] = useState<ImageSigningKey | null>(null);
+  return (
+    <Panel
+      title="Signing key"
+      actions={
+        <Rotate
+          label="Sign with a new key"
+          what="signing key"
+          text="New URLs are signed with a new key from now on. URLs of the key before the present one end at once."
+          field="URLs of the present key"
+          choices={choices}
+          initial={null}
+          rotate={rotate}
+          onDone={setMade}
+        />
+      }
+    >
+      <p>Signed URLs show private images to those who have them. A new key takes back what older keys have signed.</p>
+      {made && <LiveSecrets label="Signing keys" name="Key" secrets={made.secrets} since="Created" />}
+    </Panel>
+  );
+}

@@ -1,6 +1,7 @@
+import type { Image } from "@signalbox/client";
 import { useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { useEffect, useRef, useState, useSyncExternalStore } from "react";
+import { useEffect, useRef, useState } from "react";
 import { Failure } from "../../parts/answer.tsx";
 import { Button } from "../../parts/button.tsx";
 import { Thumbnail } from "../../parts/content.tsx";
@@ -9,21 +10,21 @@ import { Copy, Status } from "../../parts/inline.tsx";
 import { useFilters } from "../../parts/lists.tsx";
 import { Panel } from "../../parts/page.tsx";
 import parts from "../../parts/parts.module.css";
-import { audienceChoices, bytesText, type Image } from "../image-queries.ts";
+import { useStore } from "../../session/store.ts";
+import { audienceChoices, bytesText } from "../image-queries.ts";
 import styles from "./images.module.css";
 import {
   addUploads,
   cancelUpload,
   forgetUploads,
-  onUploadsChange,
-  readUploads,
   retryUpload,
   type Upload,
+  uploads as uploadsOfPage,
 } from "./uploads.ts";
 
 /** Takes files that are dropped, pasted or chosen, and shows each on its way to the address that one copies. */
 export function UploadPanel() {
-  const uploads = useSyncExternalStore(onUploadsChange, readUploads);
+  const uploads = useStore(uploadsOfPage);
   const [{ new: visibility = "private" }, change] = useFilters();
   const picker = useRef<HTMLInputElement>(null);
   const take = (files: FileList | null) => addUploads(files ?? [], visibility === "public" ? "public" : "private");

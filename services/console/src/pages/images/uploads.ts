@@ -1,7 +1,8 @@
-import { api, dataOf, sendAsPerson } from "../../session/api.ts";
+import { dataOf, type Image } from "@signalbox/client";
+import { api, sendAsPerson } from "../../session/api.ts";
 import { randomId } from "../../session/random-id.ts";
-import { onSessionChange, readSession } from "../../session/session.ts";
-import type { Image } from "../image-queries.ts";
+import { sessionState } from "../../session/session.ts";
+import { Store } from "../../session/store.ts";
 import { byXmlHttpRequest } from "./xml-http-request.ts";
 
 type UploadState =
@@ -23,27 +24,18 @@ export interface Upload {
 const sendingMax = 3;
 
 // Outside the pages: an upload goes on while the person looks at another one.
-let uploads: readonly Upload[] = [];
+export const uploads = new Store<readonly Upload[]>([]);
 const controllers = new Map<string, AbortController>();
-const listeners = new Set<() => void>();
-
-export const readUploads = (): readonly Upload[] => uploads;
-
-export function onUploadsChange(listener: () => void): () => void {
-  listeners.add(listener);
-  return () => listeners.delete(listener);
-}
 
 function become(next: readonly Upload[]): void {
-  uploads = next;
   const isBusy = next.some(({ state: { kind } }) => kind === "sending" || kind === "waiting");
   // The browser asks before it throws away files that are on their way.
   window.onbeforeunload = isBusy ? (event) => event.preventDefault() : null;
-  for (const listener of listeners) listener();
+  uploads.set(next);
 }
 
 const change = (id: string, state: UploadState): void =>
-  become(uploads.map((upload) => (upload.id === id ? { ...upload, state } : upload)));
+  become(uploads.value.map((upload) => (upload.id === id ? { ...upload, state } : upload)));
 
 /** Takes files; a few are sent at the same time, in the order in which they came. */
 export function addUploads(files: Iterable<File>, visibility: Image["visibility"]): void {
@@ -53,7 +45,7 @@ export function addUploads(files: Iterable<File>, visibility: Image["visibility"
     visibility,
     state: { kind: "waiting" } as const,
   }));
-  become([...added, ...uploads]);
+  become([...added, ...uploads.value]);
   sendNext();
 }
 
@@ -72,19 +64,19 @@ export function retryUpload(id: string): void {
 
 /** Takes uploads off the list that have come to an end. */
 export function forgetUploads(isForgotten: (upload: Upload) => boolean): void {
-  become(uploads.filter((upload) => !isForgotten(upload)));
+  become(uploads.value.filter((upload) => !isForgotten(upload)));
 }
 
 // The next person starts with an empty list, and nothing of the one before goes on.
-onSessionChange(() => {
-  if (readSession().kind !== "signed-out") return;
+sessionState.listen(() => {
+  if (sessionState.value.kind !== "signed-out") return;
   for (const controller of controllers.values()) controller.abort();
   become([]);
 });
 
 function sendNext(): void {
-  while (uploads.filter(({ state }) => state.kind === "sending").length < sendingMax) {
-    const next = uploads.findLast(({ state }) => state.kind === "waiting");
+  while (uploads.value.filter(({ state }) => state.kind === "sending").length < sendingMax) {
+    const next = uploads.value.findLast(({ state }) => state.kind === "waiting");
     if (!next) return;
     void send(next);
   }
