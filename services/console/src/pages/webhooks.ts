@@ -1,20 +1,17 @@
+import type { ExpandedWebhookDelivery, WebhookEndpointInFull } from "@signalbox/client";
 import { queryOptions } from "@tanstack/react-query";
 import type { Bucket } from "../parts/bars.tsx";
-import type { Tone } from "../parts/inline.tsx";
-import { api, asText, dataOf, versioned } from "../session/api.ts";
+import { api, asText, withText } from "../session/api.ts";
 
 /** Says that events were published, of whatever type; the list of events has them. */
 export const publishedEvents = "subscription { eventPublished { eventId } }";
 
 /** Answers of the API about webhooks that several pages show. */
-export type Endpoint = Awaited<ReturnType<typeof readEndpoint>>["data"];
-export type Delivery = Awaited<ReturnType<typeof readDelivery>>;
+export type Endpoint = WebhookEndpointInFull;
+export type Delivery = ExpandedWebhookDelivery;
 
 export const readEndpoint = (id: string) =>
-  versioned(api.GET("/api/v1/webhooks/endpoints/{id}", { params: { path: { id } }, ...asText }));
-
-const readDelivery = (id: string) =>
-  dataOf(api.GET("/api/v1/webhooks/deliveries/{id}", { params: { path: { id }, query: { expand: "event" } } }));
+  withText(api.GET("/api/v1/webhooks/endpoints/{id}", { params: { path: { id } }, ...asText }));
 
 /** Read again while deliveries wait for it. */
 export const endpointQuery = (id: string) =>
@@ -31,7 +28,7 @@ export const endpointQuery = (id: string) =>
 export const deliveryQuery = (id: string) =>
   queryOptions({
     queryKey: ["delivery", id],
-    queryFn: () => readDelivery(id),
+    queryFn: () => api.webhookDeliveries.get(id, { expand: "event" }),
     refetchInterval: ({ state }) => (state.data?.status === "pending" ? 2_000 : false),
   });
 
@@ -53,10 +50,8 @@ export const dayQuery = (endpointId: string | null) =>
     queryFn: async (): Promise<Day> => {
       const query = { bucket: "1h" as const, from: new Date(Date.now() - 24 * 3_600_000).toISOString() };
       const answer =
-        endpointId === null
-          ? api.GET("/api/v1/webhooks/statistics", { params: { query } })
-          : api.GET("/api/v1/webhooks/endpoints/{id}/statistics", { params: { path: { id: endpointId }, query } });
-      const { items, totals, oldest_due_at: oldestDueAt, failing_since: failingSince } = await dataOf(answer);
+        endpointId === null ? api.webhooks.statistics(query) : api.webhookEndpoints.statistics(endpointId, query);
+      const { items, totals, oldest_due_at: oldestDueAt, failing_since: failingSince } = await answer;
       const [total] = totals;
       return {
         buckets: items,
@@ -70,17 +65,4 @@ export const dayQuery = (endpointId: string | null) =>
     },
   });
 
-export const endpointTones: Readonly<Record<Endpoint["status"], Tone>> = {
-  enabled: "good",
-  paused: "wait",
-  disabled: "off",
-};
-
-export const deliveryTones: Readonly<Record<Delivery["status"], Tone>> = {
-  pending: "wait",
-  held: "wait",
-  parked: "wait",
-  succeeded: "good",
-  exhausted: "failed",
-  cancelled: "off",
-};
+export const deliveryStates = ["pending", "held", "parked", "succeeded", "exhausted", "cancelled"] as const;

@@ -6,9 +6,9 @@ import { Id, Status, Time } from "../../parts/inline.tsx";
 import { choice, timeRange, useFilters } from "../../parts/lists.tsx";
 import { Page } from "../../parts/page.tsx";
 import { type ListQuery, ResourceList } from "../../parts/resource-list.tsx";
-import { api, dataOf } from "../../session/api.ts";
+import { api } from "../../session/api.ts";
 import { DeliveryLink, EndpointLink } from "../links.tsx";
-import { deliveryTones } from "../webhooks.ts";
+import { deliveryStates } from "../webhooks.ts";
 import {
   attemptsMade,
   type DeliveryRow,
@@ -22,7 +22,7 @@ const rowsMax = 25;
 
 async function readDeliveries(query: ListQuery) {
   const askedAtMs = Date.now();
-  const data = await dataOf(api.GET("/api/v1/webhooks/deliveries", { params: { query } }));
+  const data = await api.webhookDeliveries.list(query);
   return { ...data, items: data.items as readonly DeliveryRow[], askedAtMs };
 }
 
@@ -52,7 +52,7 @@ export function DeliveriesPage() {
           isNow ? joined(items, told, { askedAtMs, max: Number(limit) || rowsMax, search }) : items
         }
         filters={{
-          status: choice("Status", Object.keys(deliveryTones)),
+          status: choice("Status", deliveryStates),
           endpoint_id: "Endpoint id",
           event_id: "Event id",
           type: "Event type",
@@ -66,7 +66,7 @@ export function DeliveriesPage() {
               <Id value={id} />
             </>
           ),
-          Status: ({ status }) => <Status tone={deliveryTones[status]}>{status}</Status>,
+          Status: ({ status }) => <Status>{status}</Status>,
           Attempts: ({ attempts }) => attempts,
           "Last answer": ({ last_status, last_error }) => last_status ?? last_error ?? "–",
           Endpoint: ({ endpoint_id }) => (

@@ -1,3 +1,4 @@
+import type { WebhookAttempt as Attempt } from "@signalbox/client";
 import { useQuery } from "@tanstack/react-query";
 import { Answer } from "../../parts/answer.tsx";
 import { Code } from "../../parts/code.tsx";
@@ -5,15 +6,14 @@ import { Id, Moment, Status, Time, type Tone } from "../../parts/inline.tsx";
 import { Pairs, Panel } from "../../parts/page.tsx";
 import parts from "../../parts/parts.module.css";
 import { durationText } from "../../parts/time-text.ts";
-import { api, dataOf } from "../../session/api.ts";
+import { api } from "../../session/api.ts";
 import type { Delivery } from "../webhooks.ts";
 import styles from "./delivery.module.css";
 
-const readAttempts = async (deliveryId: string) =>
-  (await dataOf(api.GET("/api/v1/webhooks/attempts", { params: { query: { delivery_id: deliveryId, limit: 50 } } })))
-    .items;
-
-export type Attempt = Awaited<ReturnType<typeof readAttempts>>[number];
+async function readAttempts(deliveryId: string) {
+  const { items } = await api.webhookAttempts.list({ delivery_id: deliveryId, limit: 50 });
+  return items.toSorted((a, b) => a.started_at.localeCompare(b.started_at));
+}
 
 /** The attempts as a line of time, the first on top, ended by what comes next. */
 export function Attempts({ delivery }: { readonly delivery: Delivery }) {
@@ -21,7 +21,7 @@ export function Attempts({ delivery }: { readonly delivery: Delivery }) {
     // Another attempt is another key, so the list is read again when the delivery has moved on.
     queryKey: ["attempts", delivery.id, delivery.attempts],
     placeholderData: (before: Attempt[] | undefined) => before,
-    queryFn: async () => (await readAttempts(delivery.id)).toSorted((a, b) => a.started_at.localeCompare(b.started_at)),
+    queryFn: () => readAttempts(delivery.id),
   });
   return (
     <Panel title="Attempts">

@@ -1,14 +1,12 @@
 import { useQuery } from "@tanstack/react-query";
 import { useParams } from "@tanstack/react-router";
-import { Answer } from "../../parts/answer.tsx";
 import { Code } from "../../parts/code.tsx";
 import { Action } from "../../parts/dialog.tsx";
-import { Id, Time, toned } from "../../parts/inline.tsx";
-import { Curl } from "../../parts/lists.tsx";
-import { Page, Pairs, Panel } from "../../parts/page.tsx";
-import { api, useIsPortal, useMay, versioned } from "../../session/api.ts";
+import { Id, Status, Time } from "../../parts/inline.tsx";
+import { OnePage, Pairs, Panel } from "../../parts/page.tsx";
+import { api, useIsPortal, useMay } from "../../session/api.ts";
 import { EndpointLink, EventDeliveriesLink, WhyLink } from "../links.tsx";
-import { type Delivery, deliveryQuery, deliveryTones } from "../webhooks.ts";
+import { type Delivery, deliveryQuery } from "../webhooks.ts";
 import { Attempts } from "./attempts.tsx";
 
 /** One delivery from its event to its end: what was sent, what came back, what was decided, what comes next. */
@@ -17,15 +15,19 @@ export function DeliveryPage() {
   const delivery = useQuery(deliveryQuery(id));
   const mayWrite = useMay("webhooks:write");
   const isPortal = useIsPortal();
-  const replay = () => versioned(api.POST("/api/v1/webhooks/deliveries/{id}/retry", { params: { path: { id } } }));
-  const cancel = () => versioned(api.DELETE("/api/v1/webhooks/deliveries/{id}", { params: { path: { id } } }));
   const isWaiting = delivery.data?.status === "pending" || delivery.data?.status === "held";
   return (
-    <Page
+    <OnePage
       title="Delivery"
+      query={delivery}
+      what="delivery"
+      path={`api/v1/webhooks/deliveries/${id}`}
+      expand="event,last_attempt"
       actions={
         <>
-          {mayWrite && delivery.data && <Action label="Send again" what="delivery" kind="main" run={replay} />}
+          {mayWrite && delivery.data && (
+            <Action label="Send again" what="delivery" kind="main" run={() => api.webhookDeliveries.retryMany(id)} />
+          )}
           {mayWrite && isWaiting && (
             <Action
               label="Cancel the delivery"
@@ -33,24 +35,21 @@ export function DeliveryPage() {
               what="delivery"
               kind="danger"
               confirm="It is not attempted any more. It stays in the list, and can be sent again."
-              run={cancel}
+              run={() => api.webhookDeliveries.cancel(id)}
             />
           )}
           {!isPortal && <WhyLink id={id} />}
         </>
       }
     >
-      <Answer query={delivery} what="delivery">
-        {(found) => (
-          <>
-            <Summary delivery={found} />
-            <Attempts delivery={found} />
-            <Event delivery={found} />
-          </>
-        )}
-      </Answer>
-      <Curl path={`api/v1/webhooks/deliveries/${id}`} query={{ expand: "event,last_attempt" }} />
-    </Page>
+      {(found) => (
+        <>
+          <Summary delivery={found} />
+          <Attempts delivery={found} />
+          <Event delivery={found} />
+        </>
+      )}
+    </OnePage>
   );
 }
 
@@ -60,7 +59,7 @@ function Summary({ delivery }: { readonly delivery: Delivery }) {
     <Panel title="State">
       <Pairs
         items={[
-          ["Status", toned(deliveryTones[status], status)],
+          ["Status", <Status key="">{status}</Status>],
           ["Meaning", meanings[status]],
           ["Delivery", <Id key="" value={id} why={false} />],
           ["Event type", event_type],

@@ -7,17 +7,17 @@ import { Button } from "../../parts/button.tsx";
 import { Action } from "../../parts/dialog.tsx";
 import { EditForm, useEdit } from "../../parts/edit.tsx";
 import { EffectiveSettings } from "../../parts/effective-settings.tsx";
-import { Id, Time } from "../../parts/inline.tsx";
+import { Copy, Id, Time } from "../../parts/inline.tsx";
 import { OnePage, Pairs, Panel } from "../../parts/page.tsx";
 import parts from "../../parts/parts.module.css";
-import { durationText, shareText } from "../../parts/time-text.ts";
+import { LiveSecrets, Rotate } from "../../parts/secret.tsx";
+import { shareText } from "../../parts/time-text.ts";
 import { api, ifMatch, useIsPortal, useMay, type Versioned, versioned } from "../../session/api.ts";
-import { EndpointStatus } from "../endpoints/endpoints-page.tsx";
+import { EndpointStatus, Waits } from "../endpoints/endpoints-page.tsx";
 import { EndpointDeliveriesLink, EndpointReplaysLink } from "../links.tsx";
 import { dayQuery, type Endpoint, endpointQuery, readEndpoint } from "../webhooks.ts";
 import { EndpointFields } from "./endpoint-fields.tsx";
 import { bodyOf, type EndpointInput, inputOf, withoutSecrets } from "./endpoint-input.ts";
-import { Secrets } from "./secrets.tsx";
 import { TestEvent } from "./test-event.tsx";
 import { VerifyCode } from "./verify-code.tsx";
 
@@ -71,7 +71,6 @@ function Actions({
 }) {
   const navigate = useNavigate();
   const isPortal = useIsPortal();
-  const params = { path: { id } };
   return (
     <>
       <Button label="Edit" onClick={onEdit} />
@@ -81,24 +80,14 @@ function Actions({
           what="endpoint"
           name={url}
           confirm="Nothing is sent until you resume it. Events are kept and go out then."
-          run={() => versioned(api.POST("/api/v1/webhooks/endpoints/{id}/pause", { params }))}
+          run={() => api.webhookEndpoints.pause(id)}
         />
       )}
       {status === "paused" && (
-        <Action
-          label="Resume"
-          what="endpoint"
-          kind="main"
-          run={() => versioned(api.POST("/api/v1/webhooks/endpoints/{id}/resume", { params }))}
-        />
+        <Action label="Resume" what="endpoint" kind="main" run={() => api.webhookEndpoints.resume(id)} />
       )}
       {status === "disabled" && (
-        <Action
-          label="Enable"
-          what="endpoint"
-          kind="main"
-          run={() => versioned(api.POST("/api/v1/webhooks/endpoints/{id}/enable", { params }))}
-        />
+        <Action label="Enable" what="endpoint" kind="main" run={() => api.webhookEndpoints.enable(id)} />
       )}
       {!isPortal && (
         <Action
@@ -107,7 +96,7 @@ function Actions({
           name={url}
           kind="danger"
           confirm="Its deliveries that wait are dropped, and its secrets end. This cannot be undone."
-          run={() => versioned(api.DELETE("/api/v1/webhooks/endpoints/{id}", { params }))}
+          run={() => api.webhookEndpoints.delete(id)}
           onDone={() => void navigate({ to: "/webhooks/endpoints" })}
         />
       )}
@@ -146,18 +135,13 @@ function State({ current: { data: endpoint } }: { readonly current: Versioned<En
         </p>
       ))}
       <Answer query={day} what="statistics">
-        {({ buckets, delivered, attempts, p95Ms, oldestDueAt }) => (
+        {(figures) => (
           <>
             <p>
-              24 hours: {shareText(delivered, attempts)}
-              {p95Ms !== null && <>, 95 % within {durationText(p95Ms)}</>}
-              {oldestDueAt && (
-                <>
-                  ; the oldest waiting was due <Time at={oldestDueAt} />
-                </>
-              )}
+              24 hours: {shareText(figures.delivered, figures.attempts)}
+              <Waits day={figures} oldest="the oldest waiting" />
             </p>
-            <Bars buckets={buckets} label="Attempts by hour" height={40} />
+            <Bars buckets={figures.buckets} label="Attempts by hour" height={40} />
           </>
         )}
       </Answer>
@@ -201,7 +185,56 @@ function EditEndpoint({ current, onDone }: { readonly current: Versioned<Endpoin
 async function saveEndpoint(input: EndpointInput, before: Endpoint, etag: string | null) {
   const { id, type } = before;
   const body = { ...bodyOf(input, before), ...(type !== "pull" && { url: input.url.trim() }) };
-  return versioned(
-    api.PATCH("/api/v1/webhooks/endpoints/{id}", { params: { path: { id }, header: ifMatch(etag) }, body }),
+  return versioned(api.webhookEndpoints.update(id, body, ifMatch(etag)));
+}
+
+/** The secrets of an endpoint with their ends. Showing one and making another need a recent sign-in. */
+function Secrets({ endpoint: { id, secrets = [] } }: { readonly endpoint: Endpoint }) {
+  // A person who may write gives a recent sign-in where one is needed; the holder of a link cannot.
+  const needed = useIsPortal() ? "account:security" : "webhooks:write";
+  const mayWrite = useMay(needed);
+  const [shown, setShown] = useState<string | null>(null);
+  const reveal = async () => setShown((await api.webhookEndpoints.revealSecret(id)).secret);
+  const rotate = async (seconds: number | null) =>
+    (await api.webhookEndpoints.rotateSecret(id, { overlap_seconds: seconds ?? 0 })).secret;
+  const hasPrevious = secrets.some(({ ends_at }) => ends_at !== null);
+  return (
+    <Panel
+      title="Secrets"
+      actions={
+        mayWrite && (
+          <>
+            {shown === null ? (
+              <Action label="Reveal" what="secret" run={reveal} />
+            ) : (
+              <Button label="Hide" onClick={() => setShown(null)} />
+            )}
+            <Rotate
+              label="Rotate"
+              what="secret"
+              text="A new secret signs from now on. Until the overlap ends, deliveries carry the signatures of both, so your receiver can change in peace."
+              rotate={rotate}
+              onDone={setShown}
+            />
+            {hasPrevious && (
+              <Action
+                label="End the previous secret"
+                what="secret"
+                kind="danger"
+                confirm="Deliveries are signed with the newest secret alone from now on. A receiver that still has the previous one refuses them."
+                run={() => api.webhookEndpoints.deletePreviousSecrets(id)}
+              />
+            )}
+          </>
+        )
+      }
+    >
+      {shown !== null && (
+        <p className={parts.row} role="status">
+          <code>{shown}</code> <Copy text={shown}>Copy the secret</Copy>
+        </p>
+      )}
+      <LiveSecrets secrets={secrets} since="Created" />
+    </Panel>
   );
 }

@@ -1,45 +1,48 @@
 import { Link } from "@tanstack/react-router";
-import { ChangeForm } from "../../parts/form.tsx";
+import { useState } from "react";
+import { Form } from "../../parts/form.tsx";
 import { Copy } from "../../parts/inline.tsx";
 import { Page, Panel } from "../../parts/page.tsx";
 import parts from "../../parts/parts.module.css";
-import { useChange } from "../../parts/use-change.ts";
-import { api, dataOf } from "../../session/api.ts";
-import { useDraft } from "../../session/drafts.ts";
+import { api } from "../../session/api.ts";
+import { dropDraftsHere } from "../../session/drafts.ts";
 import { EndpointFields } from "./endpoint-fields.tsx";
-import { bodyOf, type EndpointInput, emptyInput, withoutSecrets } from "./endpoint-input.ts";
+import { bodyOf, emptyInput, withoutSecrets } from "./endpoint-input.ts";
 import { VerifyCode } from "./verify-code.tsx";
 
 /** Adds an endpoint. Its secret is shown once here, with the code that verifies deliveries. */
 export function NewEndpointPage() {
-  const { draft, keep, drop } = useDraft<EndpointInput>("endpoint", withoutSecrets);
-  const input = draft ?? emptyInput;
-  const creation = useChange(async () => {
-    const body = { ...bodyOf(input), url: input.url.trim() };
-    return await dataOf(api.POST("/api/v1/webhooks/endpoints", { body }));
-  }, drop);
-  if (creation.data) return <Created id={creation.data.id} secret={creation.data.secret} />;
+  const [created, setCreated] = useState<CreatedProps | null>(null);
+  if (created) return <Created {...created} />;
   return (
     <Page title="Add an endpoint">
-      <ChangeForm
-        change={creation}
+      <Form
         what="endpoint"
         submitLabel="Add the endpoint"
         kind="main"
         className={parts.panel}
+        initial={emptyInput}
+        withoutSecrets={withoutSecrets}
+        run={(input) => api.webhookEndpoints.create({ ...bodyOf(input), url: input.url.trim() })}
+        onDone={setCreated}
         beside={
-          <Link to="/webhooks/endpoints" onClick={drop}>
+          <Link to="/webhooks/endpoints" onClick={dropDraftsHere}>
             Cancel
           </Link>
         }
       >
-        <EndpointFields input={input} set={(changed) => keep({ ...input, ...changed })} />
-      </ChangeForm>
+        {(form) => <EndpointFields {...form} />}
+      </Form>
     </Page>
   );
 }
 
-const Created = ({ id, secret }: { readonly id: string; readonly secret: string }) => (
+interface CreatedProps {
+  readonly id: string;
+  readonly secret: string;
+}
+
+const Created = ({ id, secret }: CreatedProps) => (
   <Page title="The endpoint was added">
     <Panel title="Its secret">
       <p>

@@ -5,12 +5,12 @@ import { Status } from "../../parts/inline.tsx";
 import { Panel } from "../../parts/page.tsx";
 import { durationText } from "../../parts/time-text.ts";
 import { useChange } from "../../parts/use-change.ts";
-import { api, dataOf, useIsPortal } from "../../session/api.ts";
+import { api, useIsPortal } from "../../session/api.ts";
 import { WhyLink } from "../links.tsx";
 
 /** Sends a test event now and shows the answer of the receiver. */
 export function TestEvent({ id }: { readonly id: string }) {
-  const test = useChange(() => dataOf(api.POST("/api/v1/webhooks/endpoints/{id}/test", { params: { path: { id } } })));
+  const test = useChange(() => api.webhookEndpoints.test(id));
   const { data: attempt } = test;
   const isPortal = useIsPortal();
   const isGood = attempt?.decision === "succeeded" || (attempt?.status ?? 500) < 300;

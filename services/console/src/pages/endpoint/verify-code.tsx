@@ -1,6 +1,6 @@
 import { useState } from "react";
 import { code } from "../../../../../docs/how-to/verify-deliveries.md?code";
-import { Choice } from "../../parts/choice.tsx";
+import { Choice } from "../../parts/button.tsx";
 import { Code } from "../../parts/code.tsx";
 import { Panel } from "../../parts/page.tsx";
 

@@ -7,9 +7,9 @@ import { Page } from "../../parts/page.tsx";
 import parts from "../../parts/parts.module.css";
 import { ResourceList } from "../../parts/resource-list.tsx";
 import { durationText, percentOf } from "../../parts/time-text.ts";
-import { api, dataOf, useIsPortal, useMay } from "../../session/api.ts";
+import { api, useIsPortal, useMay } from "../../session/api.ts";
 import { EndpointLink } from "../links.tsx";
-import { type Day, dayQuery, type Endpoint, endpointTones } from "../webhooks.ts";
+import { type Day, dayQuery, type Endpoint } from "../webhooks.ts";
 
 /** The endpoints of the account, each with its last day. */
 export function EndpointsPage() {
@@ -30,10 +30,10 @@ export function EndpointsPage() {
         label="Endpoints"
         noun="endpoint"
         path="api/v1/webhooks/endpoints"
-        read={(query) => dataOf(api.GET("/api/v1/webhooks/endpoints", { params: { query } }))}
+        read={(query) => api.webhookEndpoints.list(query)}
         filters={{
           text: "Text",
-          status: choice("Status", Object.keys(endpointTones)),
+          status: choice("Status", ["enabled", "paused", "disabled"]),
           failing: choice("Failing", ["true", "false"]),
           type: choice("Type", ["push", "pull"]),
         }}
@@ -74,8 +74,20 @@ const Name = ({ endpoint: { id, url, description, type } }: { readonly endpoint:
 export function EndpointStatus({ endpoint: { id, status } }: { readonly endpoint: Pick<Endpoint, "id" | "status"> }) {
   const { data: day } = useQuery(dayQuery(id));
   if (status === "enabled" && day?.failingSince) return <Status tone="failed">failing</Status>;
-  return <Status tone={endpointTones[status]}>{status}</Status>;
+  return <Status>{status}</Status>;
 }
+
+/** Says how long attempts took, and since when the oldest delivery waits. */
+export const Waits = ({ day: { p95Ms, oldestDueAt }, oldest }: { readonly day: Day; readonly oldest: string }) => (
+  <>
+    {p95Ms !== null && <>, 95 % within {durationText(p95Ms)}</>}
+    {oldestDueAt && (
+      <>
+        ; {oldest} was due <Time at={oldestDueAt} />
+      </>
+    )}
+  </>
+);
 
 /** A figure of the last day, which comes after the list. */
 function Figure({ id, show }: { readonly id: string; readonly show: (day: Day) => React.ReactNode }) {

@@ -7,7 +7,7 @@ import { Filters, useFilters } from "../../parts/lists.tsx";
 import { Page, Pairs, Panel } from "../../parts/page.tsx";
 import parts from "../../parts/parts.module.css";
 import { ResourceList } from "../../parts/resource-list.tsx";
-import { api, asText, dataOf, useMay, versioned } from "../../session/api.ts";
+import { api, asText, useMay, withText } from "../../session/api.ts";
 import { EventTypeLink } from "../links.tsx";
 
 /** The types of events: those of the service and those of the account. One is shown with its schema and an example. */
@@ -21,7 +21,7 @@ export function EventTypesPage() {
         label="Event types"
         noun="event type"
         path="api/v1/webhooks/event-types"
-        read={(query) => dataOf(api.GET("/api/v1/webhooks/event-types", { params: { query } }))}
+        read={(query) => api.webhookEventTypes.list(query)}
         pageSize={50}
         empty="No type is declared yet."
         keyOf={(type) => type.name}
@@ -40,7 +40,7 @@ function EventType({ name }: { readonly name: string }) {
   const mayPublish = useMay("events:publish");
   const type = useQuery({
     queryKey: ["event-type", name],
-    queryFn: () => versioned(api.GET("/api/v1/webhooks/event-types/{name}", { params: { path: { name } }, ...asText })),
+    queryFn: () => withText(api.GET("/api/v1/webhooks/event-types/{name}", { params: { path: { name } }, ...asText })),
   });
   return (
     <Panel title={name}>

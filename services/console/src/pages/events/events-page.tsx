@@ -1,15 +1,18 @@
+import { dataOf } from "@signalbox/client";
 import { LiveStatus } from "../../live/live-status.tsx";
 import { readUntold } from "../../live/read-every.ts";
 import { useLiveReads } from "../../live/use-live-reads.ts";
 import { Button } from "../../parts/button.tsx";
+import { Form } from "../../parts/form.tsx";
 import { Id, Time } from "../../parts/inline.tsx";
-import { timeRange, useFilters } from "../../parts/lists.tsx";
-import { Page } from "../../parts/page.tsx";
+import { Curl, timeRange, useFilters } from "../../parts/lists.tsx";
+import { Page, Panel } from "../../parts/page.tsx";
+import parts from "../../parts/parts.module.css";
+import { objectIn } from "../../parts/read-text.ts";
 import { ResourceList } from "../../parts/resource-list.tsx";
-import { api, dataOf, useMay } from "../../session/api.ts";
+import { api, useMay } from "../../session/api.ts";
 import { EventDeliveriesLink, EventTypeLink } from "../links.tsx";
 import { publishedEvents } from "../webhooks.ts";
-import { PublishEvent } from "./publish-event.tsx";
 
 /** The events of the account, newest first, and the form that publishes one. */
 export function EventsPage() {
@@ -36,7 +39,7 @@ export function EventsPage() {
         label="Events"
         noun="event"
         path="api/v1/webhooks/events"
-        read={(query) => dataOf(api.GET("/api/v1/webhooks/events", { params: { query } }))}
+        read={(query) => api.webhookEvents.list(query)}
         everyMs={readUntold(live)}
         filters={{ type: "Event type", ...timeRange }}
         empty="No event is here. Events are kept until their retention ends."
@@ -50,3 +53,58 @@ export function EventsPage() {
     </Page>
   );
 }
+
+interface Typed {
+  readonly type: string;
+  readonly data: string;
+}
+
+async function publishTyped({ type, data }: Typed) {
+  const body = { type: type.trim(), data: objectIn(data, "Data") };
+  const sent = { body, bodySerializer: () => eventText({ type, data }) };
+  return (await dataOf(api.POST("/api/v1/webhooks/events", sent))).items[0];
+}
+
+/** Publishes one event of the account to all endpoints that want its type. */
+const PublishEvent = ({ type, onClose }: { readonly type: string; readonly onClose: () => void }) => (
+  <Panel title="Publish an event" actions={<Button label="Close" onClick={onClose} />}>
+    <Form
+      what="event"
+      submitLabel="Publish"
+      kind="main"
+      initial={{ type, data: '{\n  "hello": "world"\n}' }}
+      fields={{
+        type: { label: "Type", hint: "A name of your own, such as order.paid.", required: true },
+        data: { label: "Data", hint: "A JSON object.", rows: 6 },
+      }}
+      run={publishTyped}
+      after={(typed, published) => (
+        <>
+          <div role="status">{published && <Published event={published} />}</div>
+          <Curl method="POST" path="api/v1/webhooks/events" body={eventText(typed)} />
+        </>
+      )}
+    />
+  </Panel>
+);
+
+const Published = ({
+  event: { id, warnings },
+}: {
+  readonly event: NonNullable<Awaited<ReturnType<typeof publishTyped>>>;
+}) => (
+  <>
+    <p>
+      Published. <EventDeliveriesLink id={id}>See its deliveries</EventDeliveriesLink>
+    </p>
+    <Id value={id} />
+    {warnings.map(({ pointer, message }) => (
+      <p key={`${pointer} ${message}`} className={parts.wait}>
+        <code>{pointer}</code> {message}
+      </p>
+    ))}
+  </>
+);
+
+/** Writes the event with its data as they were typed: a printed number could be another. */
+const eventText = ({ type, data }: Typed): string => `{"type":${JSON.stringify(type.trim())},"data":${data}}`;
