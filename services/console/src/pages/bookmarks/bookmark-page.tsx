@@ -3,20 +3,16 @@ import { Link, useNavigate, useParams } from "@tanstack/react-router";
 import { Action } from "../../parts/dialog.tsx";
 import { Id, Time } from "../../parts/inline.tsx";
 import { OnePage, Pairs, Panel } from "../../parts/page.tsx";
-import { api, dataOf, useMay, versioned } from "../../session/api.ts";
+import { api, useMay } from "../../session/api.ts";
 import { SourceLink } from "../links.tsx";
-import { bytesOf, Content } from "../received/content.tsx";
+import { Content } from "../received/content.tsx";
 
 /** One webhook that is kept under a name, with its headers and bytes. */
 export function BookmarkPage() {
-  const path = useParams({ from: "/webhooks/bookmarks/$name" });
-  const { name } = path;
+  const { name } = useParams({ from: "/webhooks/bookmarks/$name" });
   const navigate = useNavigate();
   const mayWrite = useMay("webhooks:write");
-  const bookmark = useQuery({
-    queryKey: ["bookmark", name],
-    queryFn: () => dataOf(api.GET("/api/v1/webhooks/bookmarks/{name}", { params: { path } })),
-  });
+  const bookmark = useQuery({ queryKey: ["bookmark", name], queryFn: () => api.webhookBookmarks.get(name) });
   return (
     <OnePage
       title={name}
@@ -29,7 +25,7 @@ export function BookmarkPage() {
               name={name}
               kind="danger"
               confirm="The copy is deleted. The received webhook stays as long as its retention."
-              run={() => versioned(api.DELETE("/api/v1/webhooks/bookmarks/{name}", { params: { path } }))}
+              run={() => api.webhookBookmarks.delete(name)}
               onDone={() => void navigate({ to: "/webhooks/bookmarks" })}
             />
           )}
@@ -53,13 +49,7 @@ export function BookmarkPage() {
               ]}
             />
           </Panel>
-          <Content
-            headers={headers}
-            bodyKey={id}
-            readBody={() =>
-              bytesOf(api.GET("/api/v1/webhooks/bookmarks/{name}/body", { params: { path }, parseAs: "arrayBuffer" }))
-            }
-          />
+          <Content headers={headers} bodyKey={id} readBody={() => api.webhookBookmarks.body(name)} />
         </>
       )}
     </OnePage>

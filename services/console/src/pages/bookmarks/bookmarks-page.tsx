@@ -2,7 +2,7 @@ import { Link } from "@tanstack/react-router";
 import { Time } from "../../parts/inline.tsx";
 import { Page } from "../../parts/page.tsx";
 import { ResourceList } from "../../parts/resource-list.tsx";
-import { api, dataOf } from "../../session/api.ts";
+import { api } from "../../session/api.ts";
 import { BookmarkLink, SourceLink } from "../links.tsx";
 
 /** The received webhooks that are kept under a name, past their retention. */
@@ -12,7 +12,7 @@ export const BookmarksPage = () => (
       label="Kept webhooks"
       noun="kept webhook"
       path="api/v1/webhooks/bookmarks"
-      read={(query) => dataOf(api.GET("/api/v1/webhooks/bookmarks", { params: { query } }))}
+      read={(query) => api.webhookBookmarks.list(query)}
       empty="Nothing is kept under a name yet. The page of a received webhook has a button for it."
       columns={{
         Name: ({ name }) => <BookmarkLink id={name}>{name}</BookmarkLink>,

@@ -4,22 +4,21 @@ import { Answer } from "../../parts/answer.tsx";
 import { Curl, Filters, useFilters } from "../../parts/lists.tsx";
 import { Page } from "../../parts/page.tsx";
 import parts from "../../parts/parts.module.css";
-import { api, dataOf } from "../../session/api.ts";
+import { api } from "../../session/api.ts";
 import { GuideLink } from "../links.tsx";
 import styles from "./connect.module.css";
 
 /** Every sender that has a guide. */
-export const presetsQuery = {
+const presetsQuery = {
   queryKey: ["presets"],
   staleTime: Number.POSITIVE_INFINITY,
   queryFn: () => readPresets(),
 };
 
-/** Reads the pages of the list one after the other. */
-async function readPresets(cursor?: string): Promise<WebhookPreset[]> {
-  const query = { limit: 100, ...(cursor !== undefined && { cursor }) };
-  const { items, next_cursor: next } = await dataOf(api.GET("/api/v1/webhooks/presets", { params: { query } }));
-  return next ? [...items, ...(await readPresets(next))] : items;
+async function readPresets() {
+  const presets: WebhookPreset[] = [];
+  for await (const preset of api.webhookPresets.list({ limit: 100 })) presets.push(preset);
+  return presets;
 }
 
 /** The first step: which sender. */

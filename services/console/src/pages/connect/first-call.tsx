@@ -6,19 +6,18 @@ import { Status, Time } from "../../parts/inline.tsx";
 import { Panel } from "../../parts/page.tsx";
 import parts from "../../parts/parts.module.css";
 import { useReadAgain } from "../../parts/read-again.tsx";
-import { api, versioned } from "../../session/api.ts";
+import { api } from "../../session/api.ts";
 import { SourceLink } from "../links.tsx";
 import { Mend } from "../rejections/mend.tsx";
 import type { Source } from "../sources.ts";
 
 /** The newest call that was accepted and the newest that was not. */
 async function readCalls(id: string) {
-  const params = { path: { id }, query: { limit: 1 } };
   const [received, rejected] = await Promise.all([
-    versioned(api.GET("/api/v1/webhooks/sources/{id}/received", { params })),
-    versioned(api.GET("/api/v1/webhooks/sources/{id}/rejections", { params })),
+    api.receivedWebhooks.list(id, { limit: 1 }),
+    api.rejectedWebhooks.list(id, { limit: 1 }),
   ]);
-  return { received: received.data.items[0] ?? null, rejected: rejected.data.items[0] ?? null };
+  return { received: received.items[0] ?? null, rejected: rejected.items[0] ?? null };
 }
 
 interface FirstCallProps {

@@ -7,7 +7,7 @@ import { Copy, Prose } from "../../parts/inline.tsx";
 import { Curl, useFilters } from "../../parts/lists.tsx";
 import { Page, Pairs, Panel } from "../../parts/page.tsx";
 import parts from "../../parts/parts.module.css";
-import { api, dataOf, useMay } from "../../session/api.ts";
+import { api, useMay } from "../../session/api.ts";
 import { SourceLink } from "../links.tsx";
 import { OtherSecret } from "../source/source-secrets.tsx";
 import { type Source, sourceQuery } from "../sources.ts";
@@ -15,15 +15,13 @@ import styles from "./connect.module.css";
 import { FirstCall } from "./first-call.tsx";
 import { NewSource } from "./new-source.tsx";
 
-const readPreset = (name: string) => dataOf(api.GET("/api/v1/webhooks/presets/{name}", { params: { path: { name } } }));
-
 /** The guide of one sender: the source, what to enter over there, and the first call. The address keeps the place. */
 export function GuidePage() {
   const { preset: name } = useParams({ from: "/webhooks/connect/$preset" });
   const preset = useQuery({
     queryKey: ["preset", name],
     staleTime: Number.POSITIVE_INFINITY,
-    queryFn: () => (name === "other" ? null : readPreset(name)),
+    queryFn: () => (name === "other" ? null : api.webhookPresets.get(name)),
   });
   const title = name === "other" ? "another sender" : (preset.data?.title ?? name);
   return (

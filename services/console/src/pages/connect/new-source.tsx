@@ -3,7 +3,7 @@ import { useRef } from "react";
 import { type FieldsData, Form } from "../../parts/form.tsx";
 import { Prose } from "../../parts/inline.tsx";
 import parts from "../../parts/parts.module.css";
-import { api, versioned } from "../../session/api.ts";
+import { api } from "../../session/api.ts";
 import { settingsOf } from "../source/source-input.ts";
 import type { Source } from "../sources.ts";
 import styles from "./connect.module.css";
@@ -37,8 +37,8 @@ export function NewSource({ preset, onDone }: NewSourceProps) {
     made.current[input.scheme] ??= newSecret(signedAs(preset, input));
     const secret = input.from === "known" ? input.secret.trim() : ofHere(made.current[input.scheme] ?? null);
     const body = bodyOf(preset, input, secret) as never;
-    const { data } = await versioned(api.POST("/api/v1/webhooks/sources", { body }));
-    return { source: data as Source, secret: input.from === "made" ? secret : null, isLater: input.from === "later" };
+    const source = await api.webhookSources.create(body);
+    return { source, secret: input.from === "made" ? secret : null, isLater: input.from === "later" };
   };
   return (
     <Form

@@ -5,16 +5,15 @@ import { type Live, readEvery, readUntold } from "../../live/read-every.ts";
 import { useLiveReads } from "../../live/use-live-reads.ts";
 import { Answer } from "../../parts/answer.tsx";
 import { Bars } from "../../parts/bars.tsx";
-import { Id, Time } from "../../parts/inline.tsx";
-import { PanelList } from "../../parts/listing.tsx";
+import { Id, Status, Time } from "../../parts/inline.tsx";
 import { Page, Panel } from "../../parts/page.tsx";
 import parts from "../../parts/parts.module.css";
-import { durationText, shareText } from "../../parts/time-text.ts";
-import { api, dataOf, useCredential, useMay } from "../../session/api.ts";
-import { EndpointStatus } from "../endpoints/endpoints-page.tsx";
+import { PanelList } from "../../parts/resource-list.tsx";
+import { shareText } from "../../parts/time-text.ts";
+import { api, useCredential, useMay } from "../../session/api.ts";
+import { EndpointStatus, Waits } from "../endpoints/endpoints-page.tsx";
 import { EndpointLink, EventDeliveriesLink } from "../links.tsx";
 import { dayQuery, publishedEvents } from "../webhooks.ts";
-import { Checklist } from "./checklist.tsx";
 
 /** The first page: the last day at a glance, or the way to a first delivery. */
 export function HomePage() {
@@ -53,18 +52,13 @@ function LastDay({ live }: LiveProps) {
         isEmpty={({ attempts }) => attempts === 0}
         empty={<p>Nothing was sent in the last 24 hours.</p>}
       >
-        {({ buckets, delivered, attempts, p95Ms, oldestDueAt }) => (
+        {(figures) => (
           <>
             <p>
-              <strong>{shareText(delivered, attempts)}</strong>
-              {p95Ms !== null && <>, 95 % within {durationText(p95Ms)}</>}
-              {oldestDueAt && (
-                <>
-                  ; the oldest waiting delivery was due <Time at={oldestDueAt} />
-                </>
-              )}
+              <strong>{shareText(figures.delivered, figures.attempts)}</strong>
+              <Waits day={figures} oldest="the oldest waiting delivery" />
             </p>
-            <Bars buckets={buckets} label="Attempts by hour" height={64} />
+            <Bars buckets={figures.buckets} label="Attempts by hour" height={64} />
           </>
         )}
       </Answer>
@@ -82,7 +76,7 @@ const FailingEndpoints = ({ live }: LiveProps) => (
     }
     queryKey={["endpoints", "failing"]}
     options={{ refetchInterval: readEvery(live) }}
-    read={() => dataOf(api.GET("/api/v1/webhooks/endpoints", { params: { query: { failing: "true", limit: 10 } } }))}
+    read={() => api.webhookEndpoints.list({ failing: "true", limit: 10 })}
     empty="No endpoint is failing."
     columns={{
       Endpoint: ({ id, url }) => <EndpointLink id={id}>{url}</EndpointLink>,
@@ -102,7 +96,7 @@ const NewestEvents = ({ live }: LiveProps) => (
     actions={<Link to="/webhooks/events">All events</Link>}
     queryKey={["events", "newest"]}
     options={{ refetchInterval: readUntold(live) }}
-    read={() => dataOf(api.GET("/api/v1/webhooks/events", { params: { query: { limit: 8 } } }))}
+    read={() => api.webhookEvents.list({ limit: 8 })}
     empty="No event was published yet."
     columns={{
       Type: ({ type }) => <code className={parts.quiet}>{type}</code>,
@@ -111,4 +105,65 @@ const NewestEvents = ({ live }: LiveProps) => (
       Deliveries: ({ id }) => <EventDeliveriesLink id={id}>show</EventDeliveriesLink>,
     }}
   />
+);
+
+/** Reads how far the account is on the way to a first delivery. */
+async function readProgress() {
+  const [endpoints, events, deliveries] = await Promise.all([
+    api.webhookEndpoints.list({ limit: 1 }),
+    api.webhookEvents.list({ limit: 1 }),
+    api.webhookDeliveries.list({ limit: 1, status: "succeeded" }),
+  ]);
+  return {
+    endpointId: endpoints.items[0]?.id ?? null,
+    hasEvent: events.items.length > 0,
+    hasDelivery: deliveries.items.length > 0,
+  };
+}
+
+const isComplete = ({ endpointId, hasDelivery }: Awaited<ReturnType<typeof readProgress>>) =>
+  endpointId !== null && hasDelivery;
+
+/** The steps to a first delivery. Each is ticked when its fact is there, and the list goes away with the last. */
+function Checklist({ live }: { readonly live: Live }) {
+  const { data } = useQuery({
+    queryKey: ["progress"],
+    queryFn: readProgress,
+    refetchInterval: ({ state }) => (live.state === "paused" || (state.data && isComplete(state.data)) ? false : 3_000),
+  });
+  if (!data || isComplete(data)) return null;
+  const { endpointId, hasEvent } = data;
+  return (
+    <Panel title="To your first delivery">
+      <ol>
+        <li>
+          <Status tone="good">done</Status> Sign in.
+        </li>
+        <li>
+          <Step isDone={endpointId !== null} />{" "}
+          <Link to="/webhooks/endpoints/new">Add the address of your receiver as an endpoint</Link>, and keep its
+          secret.
+        </li>
+        <li>
+          <Step isDone={hasEvent} />{" "}
+          <Link to="/webhooks/events" search={{ publish: "yes" }}>
+            Publish a test event
+          </Link>
+          {endpointId !== null && (
+            <>
+              , or send one to <EndpointLink id={endpointId}>your endpoint</EndpointLink> alone
+            </>
+          )}
+          .
+        </li>
+        <li>
+          <Step isDone={false} /> See it <Link to="/webhooks/deliveries">delivered</Link>. This list goes away then.
+        </li>
+      </ol>
+    </Panel>
+  );
+}
+
+const Step = ({ isDone }: { readonly isDone: boolean }) => (
+  <Status tone={isDone ? "good" : "wait"}>{isDone ? "done" : "to do"}</Status>
 );

@@ -3,20 +3,14 @@ import { Answer } from "../../parts/answer.tsx";
 import { Code } from "../../parts/code.tsx";
 import { Panel } from "../../parts/page.tsx";
 import parts from "../../parts/parts.module.css";
-import { dataOf } from "../../session/api.ts";
 import { headerLines } from "../header-lines.ts";
 import { textOfBytes } from "./body-text.ts";
-
-/** Reads the bytes of an answer that is no JSON. */
-export async function bytesOf(answer: Parameters<typeof dataOf<unknown>>[0]): Promise<Uint8Array> {
-  return new Uint8Array((await dataOf(answer)) as ArrayBuffer);
-}
 
 interface ContentProps {
   readonly headers: Parameters<typeof headerLines>[0];
   /** The name under which the body is remembered: it never changes. */
   readonly bodyKey: string;
-  readonly readBody: () => Promise<Uint8Array>;
+  readonly readBody: () => Promise<Response>;
 }
 
 /** Headers and body of a webhook as they came, side by side. */
@@ -24,7 +18,7 @@ export function Content({ headers, bodyKey, readBody }: ContentProps) {
   const body = useQuery({
     queryKey: ["webhook-body", bodyKey],
     staleTime: Number.POSITIVE_INFINITY,
-    queryFn: async () => textOfBytes(await readBody()),
+    queryFn: async () => textOfBytes(new Uint8Array(await (await readBody()).arrayBuffer())),
   });
   return (
     <div className={parts.sides}>

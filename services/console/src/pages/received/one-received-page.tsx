@@ -6,9 +6,9 @@ import { Action } from "../../parts/dialog.tsx";
 import { FormAction } from "../../parts/form.tsx";
 import { Id, Time } from "../../parts/inline.tsx";
 import { OnePage, Pairs, Panel } from "../../parts/page.tsx";
-import { api, dataOf, useMay, versioned } from "../../session/api.ts";
+import { api, useMay } from "../../session/api.ts";
 import { BookmarkLink, SourceLink, SourceReplaysLink, WhyLink } from "../links.tsx";
-import { bytesOf, Content } from "./content.tsx";
+import { Content } from "./content.tsx";
 
 interface Place {
   readonly id: string;
@@ -20,7 +20,7 @@ export function OneReceivedPage() {
   const place = useParams({ from: "/webhooks/sources/$id/received/$ref" });
   const received = useQuery({
     queryKey: ["received-one", place],
-    queryFn: () => dataOf(api.GET("/api/v1/webhooks/sources/{id}/received/{ref}", { params: { path: place } })),
+    queryFn: () => api.receivedWebhooks.get(place.id, place.ref),
   });
   const mayWrite = useMay("webhooks:write");
   return (
@@ -42,14 +42,7 @@ export function OneReceivedPage() {
           <Content
             headers={found.headers}
             bodyKey={place.ref}
-            readBody={() =>
-              bytesOf(
-                api.GET("/api/v1/webhooks/sources/{id}/received/{ref}/body", {
-                  params: { path: place },
-                  parseAs: "arrayBuffer",
-                }),
-              )
-            }
+            readBody={() => api.receivedWebhooks.body(place.id, place.ref)}
           />
         </>
       )}
@@ -84,13 +77,6 @@ function Summary({ place, webhook }: { readonly place: Place; readonly webhook: 
 }
 
 function Actions({ place }: { readonly place: Place }) {
-  const publish = () =>
-    versioned(
-      api.POST("/api/v1/webhooks/sources/{id}/replays", {
-        params: { path: { id: place.id } },
-        body: { ids: [place.ref], rate: 1, dry_run: false },
-      }),
-    );
   const [isPublished, setPublished] = useState(false);
   return (
     <>
@@ -100,7 +86,7 @@ function Actions({ place }: { readonly place: Place }) {
         what="webhook"
         kind="main"
         confirm="Your endpoints get it as a new event that says which webhook it repeats."
-        run={publish}
+        run={() => api.receivedWebhookReplays.create(place.id, { ids: [place.ref], rate: 1, dry_run: false })}
         onDone={() => setPublished(true)}
       />
       <Keep place={place} />
@@ -125,11 +111,7 @@ function Keep({ place }: { readonly place: Place }) {
         fields={{
           name: { label: "Name", hint: "Letters, digits, dots, dashes and underscores.", required: true },
         }}
-        run={({ name }) => {
-          const body = { name: name.trim() };
-          const params = { path: place };
-          return dataOf(api.POST("/api/v1/webhooks/sources/{id}/received/{ref}/bookmark", { params, body }));
-        }}
+        run={({ name }) => api.receivedWebhooks.bookmark(place.id, place.ref, { name: name.trim() })}
         onDone={(bookmark) => setKept(bookmark.name)}
       >
         <p>Its headers and bytes are copied and stay past the retention, as a fixture for your tests for example.</p>

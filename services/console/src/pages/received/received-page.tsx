@@ -3,7 +3,7 @@ import { Id, Status, Time } from "../../parts/inline.tsx";
 import { choice } from "../../parts/lists.tsx";
 import { Page } from "../../parts/page.tsx";
 import parts from "../../parts/parts.module.css";
-import { api, dataOf } from "../../session/api.ts";
+import { api } from "../../session/api.ts";
 import { RejectionsLink, SourceReplaysLink } from "../links.tsx";
 import { ChosenSource, SourceList } from "../source-list.tsx";
 
@@ -20,7 +20,7 @@ const ReceivedOf = ({ id }: { readonly id: string }) => (
     name="received"
     label="Received webhooks"
     noun="received webhook"
-    read={(params) => dataOf(api.GET("/api/v1/webhooks/sources/{id}/received", { params }))}
+    read={(query) => api.receivedWebhooks.list(id, query)}
     filters={{
       event_type: "Type",
       delivery_id: "Sender's id",

@@ -6,7 +6,7 @@ import { Status } from "../../parts/inline.tsx";
 import { Panel } from "../../parts/page.tsx";
 import parts from "../../parts/parts.module.css";
 import { useChange } from "../../parts/use-change.ts";
-import { api, useMay, versioned } from "../../session/api.ts";
+import { api, useMay } from "../../session/api.ts";
 import { OtherSecret } from "../source/source-secrets.tsx";
 import { figureTexts, wordsOf } from "./reason-words.ts";
 
@@ -64,10 +64,7 @@ export function Mend({ sourceId, rejection }: MendProps) {
 
 /** Verifies the kept webhook again, with the secrets and settings of now. */
 function TryAgain({ sourceId, rejection: { id, kept } }: MendProps) {
-  const trying = useChange(() => {
-    const params = { path: { id: sourceId, rejection_id: id } };
-    return versioned(api.POST("/api/v1/webhooks/sources/{id}/rejections/{rejection_id}/retry", { params }));
-  });
+  const trying = useChange(() => api.webhooks.retryRejection(sourceId, id));
   if (!kept)
     return (
       <p className={parts.quiet}>
@@ -77,7 +74,7 @@ function TryAgain({ sourceId, rejection: { id, kept } }: MendProps) {
   return (
     <>
       {trying.error && <RefusedAgain error={trying.error} />}
-      {trying.data?.data.outcome === "repeated" && (
+      {trying.data?.outcome === "repeated" && (
         <p role="status">
           <Status tone="good">already received</Status> The sender sent it again meanwhile, or it was tried before.
         </p>

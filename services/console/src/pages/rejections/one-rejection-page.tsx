@@ -5,7 +5,7 @@ import { Code } from "../../parts/code.tsx";
 import { copied, Time } from "../../parts/inline.tsx";
 import { OnePage, Pairs, Panel } from "../../parts/page.tsx";
 import parts from "../../parts/parts.module.css";
-import { api, dataOf } from "../../session/api.ts";
+import { api } from "../../session/api.ts";
 import { headerLines } from "../header-lines.ts";
 import { SourceLink, VerifyLink } from "../links.tsx";
 import { textOfBase64 } from "../received/body-text.ts";
@@ -14,13 +14,7 @@ import { Mend } from "./mend.tsx";
 /** One refused webhook: the reason in words and figures, the way out of it, and what came. */
 export function OneRejectionPage() {
   const { id, ref } = useParams({ from: "/webhooks/sources/$id/rejections/$ref" });
-  const rejection = useQuery({
-    queryKey: ["rejection", id, ref],
-    queryFn: async () => {
-      const params = { path: { id, rejection_id: ref } };
-      return await dataOf(api.GET("/api/v1/webhooks/sources/{id}/rejections/{rejection_id}", { params }));
-    },
-  });
+  const rejection = useQuery({ queryKey: ["rejection", id, ref], queryFn: () => api.rejectedWebhooks.get(id, ref) });
   return (
     <OnePage
       title="Rejected webhook"

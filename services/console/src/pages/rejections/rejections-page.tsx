@@ -4,7 +4,7 @@ import { Status, Time } from "../../parts/inline.tsx";
 import { choice } from "../../parts/lists.tsx";
 import { Page } from "../../parts/page.tsx";
 import parts from "../../parts/parts.module.css";
-import { api, dataOf } from "../../session/api.ts";
+import { api } from "../../session/api.ts";
 import { ReceivedLink, RejectionRetriesLink, VerifyLink } from "../links.tsx";
 import { ChosenSource, SourceList } from "../source-list.tsx";
 import { reasonNames, wordsOf } from "./reason-words.ts";
@@ -22,7 +22,7 @@ const RejectionsOf = ({ id }: { readonly id: string }) => (
     name="rejections"
     label="Rejections"
     noun="rejection"
-    read={(params) => dataOf(api.GET("/api/v1/webhooks/sources/{id}/rejections", { params }))}
+    read={(query) => api.rejectedWebhooks.list(id, query)}
     filters={{ reason: choice("Reason", reasonNames) }}
     links={
       <>

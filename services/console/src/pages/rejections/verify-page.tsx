@@ -3,11 +3,11 @@ import { useQuery } from "@tanstack/react-query";
 import { useParams } from "@tanstack/react-router";
 import { Answer } from "../../parts/answer.tsx";
 import { Form } from "../../parts/form.tsx";
-import { Status, type Tone } from "../../parts/inline.tsx";
+import { Status } from "../../parts/inline.tsx";
 import { Curl } from "../../parts/lists.tsx";
 import { Page, Pairs, Panel } from "../../parts/page.tsx";
 import parts from "../../parts/parts.module.css";
-import { api, dataOf } from "../../session/api.ts";
+import { api } from "../../session/api.ts";
 import { headersOfLines } from "../header-lines.ts";
 import { SourceLink } from "../links.tsx";
 import { sourceQuery } from "../sources.ts";
@@ -61,10 +61,7 @@ const VerifyForm = ({ id }: { readonly id: string }) => (
         type: "datetime-local",
       },
     }}
-    run={async (pasted) => {
-      const params = { path: { id } };
-      return await dataOf(api.POST("/api/v1/webhooks/sources/{id}/verify", { params, body: bodyOf(pasted) }));
-    }}
+    run={(pasted) => api.webhooks.verify(id, bodyOf(pasted))}
     after={(pasted, explanation) => (
       <>
         <div role="status">{explanation && <Explained explanation={explanation} />}</div>
@@ -74,20 +71,12 @@ const VerifyForm = ({ id }: { readonly id: string }) => (
   />
 );
 
-const tones: Readonly<Record<WebhookExplanation["outcome"], Tone>> = {
-  accepted: "good",
-  challenged: "good",
-  dropped: "off",
-  filtered: "off",
-  refused: "failed",
-};
-
 function Explained({ explanation }: { readonly explanation: WebhookExplanation }) {
   const { outcome, reason, step, expected, hints, headers_read, delivery_id, event_type } = explanation;
   return (
     <Panel title={reason === null ? `It would be ${outcome}` : wordsOf(reason).what}>
       <p>
-        <Status tone={tones[outcome]}>{outcome}</Status> {reason !== null && wordsOf(reason).mend}
+        <Status>{outcome}</Status> {reason !== null && wordsOf(reason).mend}
       </p>
       {hints.map((hint) => (
         <p key={hint}>

@@ -4,7 +4,7 @@ import { Time } from "../../parts/inline.tsx";
 import { useFilters } from "../../parts/lists.tsx";
 import { Page } from "../../parts/page.tsx";
 import { ReplaysSoFar } from "../../parts/replay-list.tsx";
-import { api, dataOf, useIsPortal, useMay, versioned } from "../../session/api.ts";
+import { api, useIsPortal, useMay } from "../../session/api.ts";
 import { EndpointLink } from "../links.tsx";
 
 /** Replays and retries: what was sent again, how far each is, and a new one. */
@@ -13,7 +13,7 @@ export const ReplaysPage = () => (
     {useMay("webhooks:write") && <StartReplay />}
     <ReplaysSoFar
       path="api/v1/webhooks/replays"
-      read={(query) => dataOf(api.GET("/api/v1/webhooks/replays", { params: { query } }))}
+      read={(query) => api.webhookReplays.list(query)}
       empty="Nothing was replayed yet. A replay sends what an endpoint missed, after an outage for example."
       done={({ replayed }) => replayed}
       note={({ left_out }) => left_out > 0 && `, ${left_out} left out`}
@@ -33,7 +33,7 @@ export const ReplaysPage = () => (
         </>
       )}
       kept="What was sent again already stays sent."
-      cancel={({ id }) => versioned(api.POST("/api/v1/webhooks/replays/{id}/cancel", { params: { path: { id } } }))}
+      cancel={({ id }) => api.webhookReplays.cancel(id)}
     />
   </Page>
 );
@@ -56,8 +56,7 @@ function StartReplay() {
   const replay = useCountedReplay<Choice>({ endpointId, status: "", hours: "24", types: "" }, send);
   const endpoints = useQuery({
     queryKey: ["endpoints", "names"],
-    queryFn: async () =>
-      (await dataOf(api.GET("/api/v1/webhooks/endpoints", { params: { query: { limit: 100 } } }))).items,
+    queryFn: async () => (await api.webhookEndpoints.list({ limit: 100 })).items,
   });
   const isOne = useIsPortal() || !isRetry(replay.input);
   const names = (endpoints.data ?? []).map(({ id, url }) => [id, url || id] as const);
@@ -80,12 +79,12 @@ async function send(choice: Choice, isDryRun: boolean) {
   const body = { ...bodyOfSpan(choice), dry_run: isDryRun };
   if (!isRetry(choice)) {
     const arrived = status === "succeeded" ? { status: "succeeded" as const } : {};
-    return dataOf(api.POST("/api/v1/webhooks/replays", { body: { ...body, endpoint_id, ...arrived } }));
+    return api.webhookReplays.start({ ...body, endpoint_id, ...arrived });
   }
   const one = notArrived.find((known) => known === status);
-  return dataOf(
-    api.POST("/api/v1/webhooks/deliveries/retry", {
-      body: { ...body, ...(endpoint_id !== "" && { endpoint_id }), ...(one && { status: one }) },
-    }),
-  );
+  return api.webhookDeliveries.retry({
+    ...body,
+    ...(endpoint_id !== "" && { endpoint_id }),
+    ...(one && { status: one }),
+  });
 }

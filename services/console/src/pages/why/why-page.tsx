@@ -1,19 +1,18 @@
+import type { WhyStep } from "@signalbox/client";
 import { useNavigate, useParams } from "@tanstack/react-router";
 import { Form } from "../../parts/form.tsx";
-import { Id, Moment, Status, type Tone } from "../../parts/inline.tsx";
-import { PanelList } from "../../parts/listing.tsx";
+import { Id, Moment, Status } from "../../parts/inline.tsx";
 import { Curl } from "../../parts/lists.tsx";
 import { Page } from "../../parts/page.tsx";
 import parts from "../../parts/parts.module.css";
-import { api, dataOf } from "../../session/api.ts";
+import { PanelList } from "../../parts/resource-list.tsx";
+import { api } from "../../session/api.ts";
 import { DeliveryLink, SourceLink } from "../links.tsx";
 
 const readSteps = async (id: string) => {
-  const { items } = await dataOf(api.GET("/api/v1/why/{id}", { params: { path: { id } } }));
+  const { items } = await api.why.get(id);
   return items.map((step, at) => ({ ...step, place: String(at), before: items[at - 1]?.at }));
 };
-
-type Step = Awaited<ReturnType<typeof readSteps>>[number];
 
 /** Everything that happened to an id, oldest first. */
 export function WhyPage() {
@@ -48,14 +47,6 @@ function AskForm({ id }: { readonly id: string }) {
   );
 }
 
-const tones: Readonly<Record<Step["verdict"], Tone>> = {
-  done: "good",
-  failed: "failed",
-  refused: "failed",
-  waiting: "wait",
-  hole: "off",
-};
-
 const Chain = ({ id }: { readonly id: string }) => (
   <PanelList
     title="Steps"
@@ -66,7 +57,7 @@ const Chain = ({ id }: { readonly id: string }) => (
     keyOf={({ place }) => place}
     columns={{
       Time: ({ at, before }) => (at ? <Moment at={at} after={before} /> : "now"),
-      Verdict: ({ verdict }) => <Status tone={tones[verdict]}>{verdict}</Status>,
+      Verdict: ({ verdict }) => <Status>{verdict}</Status>,
       What: (step) => <What step={step} />,
       Reason: ({ reason }) => reason ?? "–",
       By: ({ by, service }) => by ?? service,
@@ -76,7 +67,7 @@ const Chain = ({ id }: { readonly id: string }) => (
   </PanelList>
 );
 
-const What = ({ step: { what, id } }: { readonly step: Step }) => (
+const What = ({ step: { what, id } }: { readonly step: WhyStep }) => (
   <>
     {what}
     {id && <Id value={id} />}
