@@ -16,7 +16,7 @@ interface SourceListProps<Row> {
   readonly name: "received" | "rejections";
   readonly label: string;
   readonly noun: string;
-  readonly read: (params: { readonly path: { readonly id: string }; readonly query: ListQuery }) => Promise<Paged<Row>>;
+  readonly read: (query: ListQuery) => PromiseLike<Paged<Row>>;
   /** Filters of this list alone, between the source and the times. */
   readonly filters: FilterFields;
   /** Ways to what belongs to it, after the source itself. */
@@ -26,7 +26,7 @@ interface SourceListProps<Row> {
 }
 
 /** Lists what came to one source, newest first. */
-export const SourceList = <Row extends object>({ id, name, links, read, filters, ...list }: SourceListProps<Row>) => (
+export const SourceList = <Row extends object>({ id, name, links, filters, ...list }: SourceListProps<Row>) => (
   <>
     <p className={parts.row}>
       <SourceLink id={id}>The source</SourceLink>
@@ -35,7 +35,6 @@ export const SourceList = <Row extends object>({ id, name, links, read, filters,
     <ResourceList
       {...list}
       path={`api/v1/webhooks/sources/${id}/${name}`}
-      read={(query) => read({ path: { id }, query })}
       everyMs={10_000}
       moreFilters={<SourceFilter id={id} />}
       filters={{ ...filters, ...timeRange }}

@@ -5,15 +5,16 @@ import { Answer } from "../../parts/answer.tsx";
 import { StackedBars } from "../../parts/bars.tsx";
 import { Button } from "../../parts/button.tsx";
 import { Action } from "../../parts/dialog.tsx";
+import { EditForm, useEdit } from "../../parts/edit.tsx";
 import { EffectiveSettings } from "../../parts/effective-settings.tsx";
-import { copied, Id, Time, toned } from "../../parts/inline.tsx";
-import { OnePage, Pairs, Panel } from "../../parts/page.tsx";
+import type { FieldsData } from "../../parts/form.tsx";
+import { copied, Id, Status, Time } from "../../parts/inline.tsx";
+import { OnePage, Pairs, Panel, Table } from "../../parts/page.tsx";
 import parts from "../../parts/parts.module.css";
 import { api, ifMatch, useMay, type Versioned, versioned } from "../../session/api.ts";
 import { ReceivedLink, RejectionsLink, SourceReplaysLink, VerifyLink } from "../links.tsx";
-import { type Source, sourceDayQuery, sourceQuery, sourceTones, webhookSeries } from "../sources.ts";
-import { Addresses } from "./addresses.tsx";
-import { EditSource } from "./edit-source.tsx";
+import { readSource, type Source, sourceDayQuery, sourceQuery, sourceStates, webhookSeries } from "../sources.ts";
+import { inputOf, patchOf, type SourceInput } from "./source-input.ts";
 import { SourceSecrets } from "./source-secrets.tsx";
 
 /** One source: how it does, its address, its secrets with their ends, and its settings as they hold. */
@@ -59,11 +60,7 @@ interface ActionsProps {
 function Actions({ current: { data: source, etag }, onEdit }: ActionsProps) {
   const navigate = useNavigate();
   const { id, name, status } = source;
-  const header = ifMatch(etag);
-  const become = (wanted: Source["status"]) => () =>
-    versioned(
-      api.PATCH("/api/v1/webhooks/sources/{id}", { params: { path: { id }, header }, body: { status: wanted } }),
-    );
+  const become = (wanted: Source["status"]) => () => api.webhookSources.update(id, { status: wanted }, ifMatch(etag));
   return (
     <>
       <Button label="Edit" onClick={onEdit} />
@@ -84,7 +81,7 @@ function Actions({ current: { data: source, etag }, onEdit }: ActionsProps) {
         name={name}
         kind="danger"
         confirm="Its address answers 404, and what it received and rejected is deleted. This cannot be undone."
-        run={() => versioned(api.DELETE("/api/v1/webhooks/sources/{id}", { params: { path: { id }, header } }))}
+        run={() => api.webhookSources.delete(id, ifMatch(etag))}
         onDone={() => void navigate({ to: "/webhooks/sources" })}
       />
     </>
@@ -113,7 +110,7 @@ function State({ source }: { readonly source: Source }) {
     >
       <Pairs
         items={[
-          ["Status", toned(sourceTones[status], status)],
+          ["Status", <Status key="">{status}</Status>],
           ["Meaning", meanings[status]],
           ["Address", copied(ingest_url)],
           ["Scheme", scheme],
@@ -150,3 +147,78 @@ const origins = {
   property: "of the service",
   default: "default of the scheme",
 } as const;
+
+/** The addresses that the sender may post to, with their ends. */
+function Addresses({ source: { id, addresses = [], ingest_path, ingest_url } }: { readonly source: Source }) {
+  const mayWrite = useMay("webhooks:write");
+  const base = ingest_url.slice(0, -ingest_path.length);
+  return (
+    <Panel
+      title="Addresses"
+      actions={
+        mayWrite && (
+          <>
+            <Action
+              label="Give it another address"
+              what="address"
+              confirm="The present address is taken for one more day, so that you can change it at the sender."
+              run={() => api.webhookSources.rotateUrl(id, { overlap_seconds: 86_400 })}
+            />
+            {addresses.length > 1 && (
+              <Action
+                label="End the previous address"
+                what="address"
+                kind="danger"
+                confirm="A post to it is answered 404 from now on."
+                run={() => api.webhookSources.deletePreviousAddresses(id)}
+              />
+            )}
+          </>
+        )
+      }
+    >
+      <Table
+        label="Addresses"
+        rows={addresses}
+        keyOf={({ id }) => id}
+        columns={{
+          Address: ({ ingest_path }) => copied(base + ingest_path),
+          Created: ({ created_at }) => <Time at={created_at} />,
+          Ends: ({ ends_at }) => (ends_at ? <Time at={ends_at} /> : "in use, without an end"),
+        }}
+      />
+    </Panel>
+  );
+}
+
+/** Edits a source. When somebody else changed it meanwhile, both versions are shown and the person decides. */
+function EditSource({ current, onDone }: { readonly current: Versioned<Source>; readonly onDone: () => void }) {
+  const { id } = current.data;
+  const edit = useEdit({ current, queryKey: ["source", id], inputOf, read: () => readSource(id), save: send, onDone });
+  return <EditForm edit={edit} label="Edit the source" what="source" onCancel={onDone} fields={fields} />;
+}
+
+const fields: FieldsData<SourceInput> = {
+  name: { label: "Name", required: true },
+  status: {
+    label: "Status",
+    hint: "paused answers 503, so that the sender tries again; stopped answers 202 and keeps nothing.",
+    choices: sourceStates,
+  },
+  eventTypes: {
+    label: "Types",
+    hint: "One on each line; order.* is every type that begins with order. — Empty: every type.",
+    rows: 3,
+  },
+  forward: { label: "Forward accepted webhooks to your endpoints" },
+  keepRejected: { label: "Keep rejected webhooks, so that they can be tried again once the cause is mended" },
+  settings: {
+    label: "Other settings",
+    hint: "A JSON object. Those that are not in it have their defaults, which are listed below.",
+    rows: 8,
+  },
+};
+
+async function send(input: SourceInput, before: Source, etag: string | null) {
+  return versioned(api.webhookSources.update(before.id, patchOf(input, before) as object, ifMatch(etag)));
+}

@@ -5,13 +5,12 @@ import { Form, FormAction } from "../../parts/form.tsx";
 import { Status } from "../../parts/inline.tsx";
 import { Panel } from "../../parts/page.tsx";
 import { LiveSecrets } from "../../parts/secret.tsx";
-import { api, useMay, versioned } from "../../session/api.ts";
+import { api, useMay } from "../../session/api.ts";
 import { type Source, sourceQuery } from "../sources.ts";
 
 /** The secrets with which the sender signs, with their ends. The secrets themselves are never shown. */
 export function SourceSecrets({ source: { id, secrets = [] } }: { readonly source: Source }) {
   const mayWrite = useMay("webhooks:write");
-  const params = { path: { id } };
   const hasPrevious = secrets.some(({ ends_at }) => ends_at !== null);
   return (
     <Panel
@@ -26,7 +25,7 @@ export function SourceSecrets({ source: { id, secrets = [] } }: { readonly sourc
                 what="secret"
                 kind="danger"
                 confirm="A webhook that is signed with it is refused from now on. Look first whether the sender uses the new one."
-                run={() => versioned(api.DELETE("/api/v1/webhooks/sources/{id}/secret/previous", { params }))}
+                run={() => api.webhookSources.deletePreviousSecrets(id)}
               />
             )}
           </>
@@ -61,10 +60,9 @@ const RotateSecret = ({ id }: { readonly id: string }) => (
         ],
       },
     }}
-    run={({ secret, overlap }) => {
-      const body = { secret: secret.trim(), overlap_seconds: Number(overlap) };
-      return versioned(api.POST("/api/v1/webhooks/sources/{id}/secret/rotate", { params: { path: { id } }, body }));
-    }}
+    run={({ secret, overlap }) =>
+      api.webhookSources.rotateSecret(id, { secret: secret.trim(), overlap_seconds: Number(overlap) })
+    }
   >
     <p>
       Enter the next secret of the sender here first, then change over there. Until the overlap ends both verify, so
@@ -85,7 +83,7 @@ export function OtherSecret({ sourceId: id }: { readonly sourceId: string }) {
       beside={<span role="status">{isSaved && <Status tone="good">The secret was saved.</Status>}</span>}
       initial={{ secret: "" }}
       fields={{ secret: { ...nextSecret, label: "Secret of the sender", hint } }}
-      run={(body) => versioned(api.PATCH("/api/v1/webhooks/sources/{id}", { params: { path: { id } }, body }))}
+      run={(body) => api.webhookSources.update(id, body)}
       onDone={() => setSaved(true)}
     />
   );

@@ -6,9 +6,9 @@ import { choice } from "../../parts/lists.tsx";
 import { Page } from "../../parts/page.tsx";
 import parts from "../../parts/parts.module.css";
 import { ResourceList } from "../../parts/resource-list.tsx";
-import { api, dataOf, useMay } from "../../session/api.ts";
+import { api, useMay } from "../../session/api.ts";
 import { RejectionsLink, SourceLink } from "../links.tsx";
-import { type Source, type SourceDay, sourceDayQuery, sourceTones, webhookSeries } from "../sources.ts";
+import { type Source, type SourceDay, sourceDayQuery, sourceStates, webhookSeries } from "../sources.ts";
 
 /** The senders that post webhooks to the account, each with its last day. */
 export function SourcesPage() {
@@ -28,8 +28,8 @@ export function SourcesPage() {
         label="Sources"
         noun="source"
         path="api/v1/webhooks/sources"
-        read={(query) => dataOf(api.GET("/api/v1/webhooks/sources", { params: { query } }))}
-        filters={{ text: "Name or id", status: choice("Status", Object.keys(sourceTones)) }}
+        read={(query) => api.webhookSources.list(query)}
+        filters={{ text: "Name or id", status: choice("Status", sourceStates) }}
         empty={
           <>
             <p>There is no source yet. A source is the address at which one sender posts webhooks to you.</p>
@@ -38,7 +38,7 @@ export function SourcesPage() {
         }
         columns={{
           Source: (source) => <Name source={source} />,
-          Status: ({ status }) => <Status tone={sourceTones[status]}>{status}</Status>,
+          Status: ({ status }) => <Status>{status}</Status>,
           Accepted: ({ id }) => <Figure id={id} show={({ accepted }) => accepted.toLocaleString()} />,
           Duplicates: ({ id }) => <Figure id={id} show={({ duplicates }) => duplicates.toLocaleString()} />,
           Rejected: ({ id }) => (

@@ -10,7 +10,7 @@ import {
 import { Time } from "../../parts/inline.tsx";
 import { Page } from "../../parts/page.tsx";
 import { ReplaysSoFar } from "../../parts/replay-list.tsx";
-import { api, dataOf, useMay, versioned } from "../../session/api.ts";
+import { api, useMay } from "../../session/api.ts";
 import { RejectionsLink, SourceLink } from "../links.tsx";
 import { reasonNames } from "../rejections/reason-words.ts";
 
@@ -22,7 +22,7 @@ export function SourceReplaysPage() {
       {useMay("webhooks:write") && <StartReplay id={id} />}
       <ReplaysSoFar
         path={`api/v1/webhooks/sources/${id}/replays`}
-        read={(query) => dataOf(api.GET("/api/v1/webhooks/sources/{id}/replays", { params: { path: { id }, query } }))}
+        read={(query) => api.receivedWebhookReplays.list(id, query)}
         empty="Nothing was published again yet. A replay brings back what your endpoints lost."
         done={({ published, missing }) => published + missing}
         note={({ missing }) => missing > 0 && `, ${missing} past the retention`}
@@ -36,13 +36,7 @@ export function SourceReplaysPage() {
           )
         }
         kept="What was published again stays published."
-        cancel={({ id: replay_id }) =>
-          versioned(
-            api.POST("/api/v1/webhooks/sources/{id}/replays/{replay_id}/cancel", {
-              params: { path: { id, replay_id } },
-            }),
-          )
-        }
+        cancel={(replay) => api.receivedWebhookReplays.cancel(id, replay.id)}
       />
     </Page>
   );
@@ -51,12 +45,7 @@ export function SourceReplaysPage() {
 /** Starts a replay, which is counted first. */
 function StartReplay({ id }: { readonly id: string }) {
   const replay = useCountedReplay({ hours: "24", types: "" }, (span, isDryRun) =>
-    dataOf(
-      api.POST("/api/v1/webhooks/sources/{id}/replays", {
-        params: { path: { id } },
-        body: { ...bodyOfSpan(span), rate: 100, dry_run: isDryRun },
-      }),
-    ),
+    api.receivedWebhookReplays.create(id, { ...bodyOfSpan(span), rate: 100, dry_run: isDryRun }),
   );
   return (
     <CountFirst
@@ -78,9 +67,7 @@ export function RejectionRetriesPage() {
       <ReplaysSoFar
         noun="retry"
         path={`api/v1/webhooks/sources/${id}/rejection-retries`}
-        read={(query) =>
-          dataOf(api.GET("/api/v1/webhooks/sources/{id}/rejection-retries", { params: { path: { id }, query } }))
-        }
+        read={(query) => api.webhookRejectionRetries.list(id, query)}
         empty="Nothing was retried yet. A retry receives what was refused, once its reason is mended."
         done={({ received, repeated, refused }) => received + repeated + refused}
         note={({ received, repeated, refused }) =>
@@ -92,13 +79,7 @@ export function RejectionRetriesPage() {
           </>
         )}
         kept="What was received stays received."
-        cancel={({ id: retry_id }) =>
-          versioned(
-            api.POST("/api/v1/webhooks/sources/{id}/rejection-retries/{retry_id}/cancel", {
-              params: { path: { id, retry_id } },
-            }),
-          )
-        }
+        cancel={(retry) => api.webhookRejectionRetries.cancel(id, retry.id)}
       />
     </Page>
   );
@@ -107,12 +88,7 @@ export function RejectionRetriesPage() {
 /** Starts a retry, which is counted first. */
 function StartRetry({ id }: { readonly id: string }) {
   const retry = useCountedReplay({ hours: "24", reason: "" }, ({ hours, reason }, isDryRun) =>
-    dataOf(
-      api.POST("/api/v1/webhooks/sources/{id}/rejections/retry", {
-        params: { path: { id } },
-        body: { from: hoursAgo(hours), dry_run: isDryRun, ...(reason !== "" && { reason }) },
-      }),
-    ),
+    api.webhooks.retryRejections(id, { from: hoursAgo(hours), dry_run: isDryRun, ...(reason !== "" && { reason }) }),
   );
   return (
     <CountFirst
