@@ -1,5 +1,5 @@
-import type { DeadEvent, DeadLetter, ParkedKey } from "@signalbox/client";
-import { api, dataOf, versioned } from "../session/api.ts";
+import { type DeadEvent, type DeadLetter, dataOf, type ParkedKey } from "@signalbox/client";
+import { api } from "../session/api.ts";
 import { deploymentUrl } from "../session/place.ts";
 
 /** A message that needs a decision: a dead letter, a dead event, or the first of a parked key. */
@@ -96,7 +96,7 @@ export const runbookUrl = (section: string): string => new URL(`docs/runbooks#${
 /** Reads a page of messages of a kind, the longest waiting first. */
 export async function readMessages({ collection }: MessageKind, query: object) {
   const path = `/api/v1/operations/${collection}` as "/api/v1/operations/dead-letters";
-  const { data } = await versioned(api.GET(path, { params: { query: query as { limit?: number } } }));
+  const data = await dataOf(api.GET(path, { params: { query: query as { limit?: number } } }));
   return data as Omit<typeof data, "items"> & { readonly items: readonly Message[] };
 }
 

@@ -2,6 +2,7 @@ import { useState } from "react";
 import { Button } from "../../parts/button.tsx";
 import { Box } from "../../parts/dialog.tsx";
 import { differencesOf } from "../../parts/differences.ts";
+import { reasonField } from "../../parts/fields.tsx";
 import { Fields } from "../../parts/form.tsx";
 import { Table } from "../../parts/page.tsx";
 import parts from "../../parts/parts.module.css";
@@ -74,7 +75,7 @@ function Dialog({ kind, action, message, onDone, onClose }: DecideProps & { read
   );
 }
 
-const reason = { label: "Reason", hint: "It stands in the audit.", required: true, maxLength: 500, isProse: true };
+const reason = reasonField("It stands in the audit.");
 
 interface ChangedProps {
   readonly seen: Message;

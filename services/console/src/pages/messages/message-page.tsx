@@ -3,24 +3,25 @@ import { Link, useParams } from "@tanstack/react-router";
 import { useState } from "react";
 import { Code } from "../../parts/code.tsx";
 import { memberText } from "../../parts/indent-json.ts";
-import { copied, Id, Time } from "../../parts/inline.tsx";
+import { copied, Id, Status, Time } from "../../parts/inline.tsx";
 import { OnePage, Pairs, Panel } from "../../parts/page.tsx";
 import parts from "../../parts/parts.module.css";
-import { api, asText, useMay, versioned } from "../../session/api.ts";
+import { useReadAgain } from "../../parts/read-again.tsx";
+import { type ListQuery, ResourceList } from "../../parts/resource-list.tsx";
+import { api, asText, useMay, withText } from "../../session/api.ts";
 import { useLinkOf } from "../configuration.ts";
 import { headerLines, traceUrl } from "../header-lines.ts";
 import { deadEvents, deadLetters, type Message, type MessageKind, parkedKeys, runbookUrl } from "../operating.ts";
 import { Decide } from "./decide.tsx";
-import { Queue } from "./queue.tsx";
 
 const readLetter = (id: string) =>
-  versioned(api.GET("/api/v1/operations/dead-letters/{id}", { params: { path: { id } }, ...asText }));
+  withText(api.GET("/api/v1/operations/dead-letters/{id}", { params: { path: { id } }, ...asText }));
 
 const readEvent = (id: string) =>
-  versioned(api.GET("/api/v1/operations/dead-events/{id}", { params: { path: { id } }, ...asText }));
+  withText(api.GET("/api/v1/operations/dead-events/{id}", { params: { path: { id } }, ...asText }));
 
 const readParked = (id: string) =>
-  versioned(api.GET("/api/v1/operations/parked/{id}", { params: { path: { id } }, ...asText }));
+  withText(api.GET("/api/v1/operations/parked/{id}", { params: { path: { id } }, ...asText }));
 
 type Read = Awaited<ReturnType<typeof readLetter | typeof readEvent | typeof readParked>>;
 type Detail = Read["data"];
@@ -29,13 +30,8 @@ export const DeadLetterPage = () => <MessageWithBody kind={deadLetters} read={re
 export const DeadEventPage = () => <MessageWithBody kind={deadEvents} read={readEvent} />;
 export const ParkedKeyPage = () => <MessageWithBody kind={parkedKeys} read={readParked} />;
 
-interface WithBodyProps {
-  readonly kind: MessageKind;
-  readonly read: (id: string) => Promise<Read>;
-}
-
 /** One message with its content, masked as the API masks it. Each read is an entry in the audit of the reader. */
-function MessageWithBody({ kind, read }: WithBodyProps) {
+function MessageWithBody({ kind, read }: { readonly kind: MessageKind; readonly read: (id: string) => Promise<Read> }) {
   const { id = "" } = useParams({ strict: false });
   const mayWrite = useMay("operations:write");
   const [effect, setEffect] = useState<string | null>(null);
@@ -131,6 +127,43 @@ function Facts({ message }: { readonly message: Detail }) {
           ["Id", copied(id)],
           ["Size", `${bytes.toLocaleString()} bytes`],
         ]}
+      />
+    </Panel>
+  );
+}
+
+async function readQueue(id: string, query: ListQuery) {
+  const { items, ...page } = await api.parkedMessages.list(id, query);
+  return { ...page, items: items.map((message, at) => ({ ...message, isFirst: at === 0 && !query.cursor })) };
+}
+
+/** The messages of a parked key in the order in which they are handled: the first failed, and the others wait behind it. */
+function Queue({ id }: { readonly id: string }) {
+  const { refetchInterval, control } = useReadAgain(10_000);
+  return (
+    <Panel title="Queue" actions={control}>
+      <ResourceList
+        label="Queue"
+        noun="message"
+        path={`api/v1/operations/parked/${encodeURIComponent(id)}/messages`}
+        read={(query) => readQueue(id, query)}
+        everyMs={refetchInterval}
+        empty="No message waits."
+        columns={{
+          State: ({ isFirst }) => (
+            <Status tone={isFirst ? "failed" : "wait"}>{isFirst ? "blocks the key" : "waits"}</Status>
+          ),
+          Event: ({ event_type, event_id }) => (
+            <>
+              {event_type ?? "without a readable type"}
+              {event_id && <Id value={event_id} />}
+            </>
+          ),
+          Tries: ({ attempts }) => attempts,
+          Since: ({ since }) => <Time at={since} />,
+          Place: ({ topic, partition, offset }) => `${topic}, partition ${partition}, offset ${offset}`,
+          Size: ({ bytes }) => `${bytes.toLocaleString()} bytes`,
+        }}
       />
     </Panel>
   );

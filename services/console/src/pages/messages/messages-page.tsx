@@ -15,7 +15,7 @@ import {
   readMessages,
   runbookUrl,
 } from "../operating.ts";
-import { Unavailable } from "../unavailable.tsx";
+import { Unavailable } from "../operations/operations-panel.tsx";
 import { Decide } from "./decide.tsx";
 
 export const DeadLettersPage = () => <Messages kind={deadLetters} />;

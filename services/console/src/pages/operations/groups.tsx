@@ -4,7 +4,7 @@ import { Table } from "../../parts/page.tsx";
 import parts from "../../parts/parts.module.css";
 import type { ReadAgain } from "../../parts/read-again.tsx";
 import { durationText } from "../../parts/time-text.ts";
-import { api, dataOf } from "../../session/api.ts";
+import { api } from "../../session/api.ts";
 import { DeadEventsLink, ParkedLink } from "../links.tsx";
 import { OperationsPanel } from "./operations-panel.tsx";
 
@@ -17,7 +17,7 @@ export const Groups = ({ refetchInterval }: ReadAgain) => (
     title="Consumer groups"
     what="groups"
     refetchInterval={refetchInterval}
-    read={() => dataOf(api.GET("/api/v1/operations/groups"))}
+    read={() => api.operations.operatingGroups()}
     empty="No group reads."
   >
     {({ items }) => (
@@ -80,7 +80,7 @@ export const Outboxes = ({ refetchInterval }: ReadAgain) => (
     title="Outboxes"
     what="outboxes"
     refetchInterval={refetchInterval}
-    read={() => dataOf(api.GET("/api/v1/operations/outbox"))}
+    read={() => api.operations.operatingOutbox()}
   >
     {({ items }) => (
       <Table

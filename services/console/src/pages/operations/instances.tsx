@@ -4,7 +4,7 @@ import { Table } from "../../parts/page.tsx";
 import parts from "../../parts/parts.module.css";
 import type { ReadAgain } from "../../parts/read-again.tsx";
 import { durationText } from "../../parts/time-text.ts";
-import { api, dataOf } from "../../session/api.ts";
+import { api } from "../../session/api.ts";
 import { PropertyLink } from "../links.tsx";
 import { OperationsPanel } from "./operations-panel.tsx";
 
@@ -14,7 +14,7 @@ export const Instances = ({ refetchInterval }: ReadAgain) => (
     title="Instances"
     what="instances"
     refetchInterval={refetchInterval}
-    read={() => dataOf(api.GET("/api/v1/operations/instances"))}
+    read={() => api.operations.operatingInstances()}
     empty="No instance has reported yet. Each reports once a minute."
   >
     {({ items }) => (
@@ -75,7 +75,7 @@ export const Workers = ({ refetchInterval }: ReadAgain) => (
     title="Workers"
     what="workers"
     refetchInterval={refetchInterval}
-    read={() => dataOf(api.GET("/api/v1/operations/workers"))}
+    read={() => api.operations.operatingWorkers()}
   >
     {({ items }) => {
       const troubled = items.filter(({ state, restarts }) => state !== "running" || restarts > 0);

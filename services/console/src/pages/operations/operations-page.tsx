@@ -7,13 +7,12 @@ import { Page, Panel, Table } from "../../parts/page.tsx";
 import parts from "../../parts/parts.module.css";
 import { type ReadAgain, useReadAgain } from "../../parts/read-again.tsx";
 import { durationText } from "../../parts/time-text.ts";
-import { api, dataOf } from "../../session/api.ts";
+import { api } from "../../session/api.ts";
 import { useLinkOf } from "../configuration.ts";
 import { deadEvents, deadLetters, parkedKeys, readMessages, runbookUrl } from "../operating.ts";
-import { Unavailable } from "../unavailable.tsx";
 import { Groups, Outboxes } from "./groups.tsx";
 import { Instances, Workers } from "./instances.tsx";
-import { OperationsPanel } from "./operations-panel.tsx";
+import { OperationsPanel, Unavailable } from "./operations-panel.tsx";
 
 /** The whole product as it runs: what waits for a person, what is behind, and what runs. */
 export function OperationsPage() {
@@ -94,7 +93,7 @@ const Backups = ({ refetchInterval }: ReadAgain) => (
     title="Backups"
     what="backups"
     refetchInterval={refetchInterval}
-    read={() => dataOf(api.GET("/api/v1/operations/backups"))}
+    read={() => api.operations.operatingBackups()}
   >
     {({ items, is_watched }) => (
       <>

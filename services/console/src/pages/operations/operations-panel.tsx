@@ -1,8 +1,8 @@
 import { useQuery } from "@tanstack/react-query";
 import { Answer, type AnswerProps } from "../../parts/answer.tsx";
 import { Panel } from "../../parts/page.tsx";
+import parts from "../../parts/parts.module.css";
 import type { ReadAgain } from "../../parts/read-again.tsx";
-import { Unavailable, type UnavailableProps } from "../unavailable.tsx";
 
 interface OperationsPanelProps<Data> extends ReadAgain, Omit<AnswerProps<Data>, "query"> {
   readonly title: string;
@@ -26,5 +26,26 @@ export function OperationsPanel<Data extends { readonly unavailable: Unavailable
         )}
       </Answer>
     </Panel>
+  );
+}
+
+interface UnavailableProps {
+  readonly services: ReadonlyArray<{ readonly service: string; readonly message: string }>;
+}
+
+/** Says which services did not answer; what the others answered is shown. */
+export function Unavailable({ services }: UnavailableProps) {
+  if (services.length === 0) return null;
+  return (
+    <div role="alert" className={`${parts.notice} ${parts.bad}`}>
+      <strong>Not all services answered. The rest is shown.</strong>
+      <ul>
+        {services.map(({ service, message }) => (
+          <li key={service}>
+            {service}: {message}
+          </li>
+        ))}
+      </ul>
+    </div>
   );
 }
