@@ -22,10 +22,10 @@ const routeTree = rootRoute.addChildren([
   page("/webhooks/connect", () => import("./pages/connect/connect-page.tsx"), "ConnectPage"),
   page("/webhooks/connect/$preset", () => import("./pages/connect/guide-page.tsx"), "GuidePage"),
   page("/webhooks/sources/$id", () => import("./pages/source/source-page.tsx"), "SourcePage"),
-  page("/webhooks/sources/$id/replays", () => import("./pages/source/replays-page.tsx"), "SourceReplaysPage"),
+  page("/webhooks/sources/$id/replays", () => import("./pages/replays/source-replays-page.tsx"), "SourceReplaysPage"),
   page(
     "/webhooks/sources/$id/rejection-retries",
-    () => import("./pages/source/replays-page.tsx"),
+    () => import("./pages/replays/source-replays-page.tsx"),
     "RejectionRetriesPage",
   ),
   page("/webhooks/sources/$id/verify", () => import("./pages/rejections/verify-page.tsx"), "VerifyPage"),
