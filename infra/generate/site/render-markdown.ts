@@ -1,5 +1,7 @@
 import { posix } from "node:path";
 import { Marked, type Tokens } from "marked";
+import { escaped } from "./escape-html.ts";
+import { highlightCode } from "./highlight-code.ts";
 
 /** A section of a page, for the search. */
 interface PageSection {
@@ -14,10 +16,6 @@ export interface RenderedPage {
   readonly html: string;
   readonly sections: readonly PageSection[];
 }
-
-/** Escapes a text for HTML. */
-export const escaped = (text: string): string =>
-  text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;");
 
 /** Languages of code blocks that the search finds: commands and what they print. */
 const searchedLanguages = new Set(["sh", "text"]);
@@ -51,7 +49,7 @@ export function renderMarkdown(markdown: string, resolveLink: ResolveLink): Rend
       code({ text, lang }: Tokens.Code): string {
         // Examples in JSON and programs repeat the names around them: they would fill the search and find nothing more.
         if (!lang || searchedLanguages.has(lang)) note(escaped(text));
-        return `<pre tabindex="0"><code>${escaped(text)}</code></pre>\n`;
+        return `<pre tabindex="0"><code>${highlightCode(text, lang ?? "")}</code></pre>\n`;
       },
       table({ header, rows }: Tokens.Table): string {
         const cells = (row: readonly Tokens.TableCell[]) => row.map(({ tokens }) => this.parser.parseInline(tokens));

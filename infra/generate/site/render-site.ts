@@ -1,6 +1,9 @@
 import { posix } from "node:path";
 import { catalogue, eventJsonSchema, eventType } from "@signalbox/contracts";
-import { escaped, relativeAddress, renderMarkdown } from "./render-markdown.ts";
+import { escaped } from "./escape-html.ts";
+import { fieldWords } from "./field-words.ts";
+import { highlightCode } from "./highlight-code.ts";
+import { relativeAddress, renderMarkdown } from "./render-markdown.ts";
 
 interface SourcePage {
   readonly section: string;
@@ -33,12 +36,13 @@ export function renderSite(sources: readonly SourcePage[]): Site {
     layout({ path, title: page.title, main: page.html, scripts: ["docs.js"] }),
   ]);
   const search = rendered.flatMap(({ path, page }) =>
-    page.sections.map(({ id, ...section }) => ({
-      path: id === "" ? path : `${path}#${id}`,
-      title: page.title,
-      ...section,
-    })),
+    page.sections.map(({ id, ...section }) => {
+      const place = id === "" ? path : `${path}#${id}`;
+      return { path: place, title: page.title, ...section, also: fieldWords[place] };
+    }),
   );
+  const gone = Object.keys(fieldWords).filter((place) => !search.some(({ path }) => path === place));
+  if (gone.length > 0) throw new Error(`field-words.ts names places that are gone: ${gone.join(", ")}`);
   return {
     ...Object.fromEntries(files),
     "docs/api": layout({ path: "docs/api", title: "API reference", main: apiShell, scripts: ["docs.js", "api.js"] }),
@@ -71,7 +75,8 @@ const apiShell = `<h1>API reference</h1>
 function pathOfPage({ section, source }: SourcePage): string {
   const name = posix.basename(source, ".md");
   if (name === "errors") return "docs/errors";
-  if (name === "README") return section === "how-to" ? "docs" : `docs/${section}`;
+  if (name === "get-started") return "docs";
+  if (name === "README") return `docs/${section}`;
   return posix.join("docs", section, name);
 }
 
@@ -102,13 +107,15 @@ interface Layout {
 
 /** The overviews; each lists its pages. All pages on every page would be half of it. */
 const menu = [
-  ["docs", "How to"],
+  ["docs", "Get started"],
+  ["docs/how-to", "How to"],
   ["docs/reference", "Reference"],
   ["docs/reference/senders", "Senders of webhooks"],
   ["docs/api", "API reference"],
   ["docs/events", "Event catalogue"],
   ["docs/errors", "Error codes"],
   ["graphql", "GraphQL"],
+  ["console", "Console"],
 ] as const;
 
 /** Puts a page into the frame that all pages share. Every address is relative. */
@@ -167,7 +174,7 @@ function eventsMarkdown(): string {
       `${event.description} ${audiences[event.audience]} Topic \`${event.topic}\`; key: ${event.subject}.`,
       `\`\`\`json\n${JSON.stringify(event.example, null, 2)}\n\`\`\``,
       first === undefined
-        ? `<details><summary>JSON Schema of ${type}</summary><pre tabindex="0"><code>${escaped(text)}</code></pre></details>`
+        ? `<details><summary>JSON Schema of ${type}</summary><pre tabindex="0"><code>${highlightCode(text, "json")}</code></pre></details>`
         : `Its schema is that of [${first}](#${first.replaceAll(".", "")}).`,
     ].join("\n\n");
   });

@@ -81,7 +81,15 @@ async function openPage(path: string): Promise<{ page: Page; problems: string[] 
 }
 
 test("every kind of page is accessible in light and dark, on a phone too", async () => {
-  for (const path of ["/", "/docs", "/docs/errors", "/docs/how-to/deploy", "/docs/reference/webhooks", "/docs/api"]) {
+  for (const path of [
+    "/",
+    "/docs",
+    "/docs/how-to",
+    "/docs/errors",
+    "/docs/how-to/deploy",
+    "/docs/reference/webhooks",
+    "/docs/api",
+  ]) {
     const { page, problems } = await openPage(path);
     for (const colorScheme of ["light", "dark"] as const) {
       await page.emulateMedia({ colorScheme });
@@ -107,6 +115,42 @@ test("the search leads to words of every page and to routes", async () => {
   await page.getByRole("searchbox").fill("zzzz");
   await page.getByText("Nothing was found.").waitFor();
   assert.deepEqual(problems, []);
+});
+
+const answers = [
+  ["idempotency", "Idempotency-Key"],
+  ["dead letter", "DeadLetters"],
+  ["HMAC", "Verify deliveries"],
+  ["backoff", "Lifecycle of a delivery"],
+  ["SSRF", "Codes in details"],
+  ["ETag", "Headers and the query"],
+  ["cursor", "Lists"],
+  ["scope", "Add a scope"],
+  ["JWKS", "Connect your identity provider"],
+  ["rate limit", "Rate limits"],
+  ["feature flag", "Roll out a flag"],
+  ["tus", "Direct uploads"],
+  ["quickstart", "Get started"],
+] as const;
+
+test("words of the field lead first to the page that answers them", async () => {
+  const { page } = await openPage("/docs");
+  for (const [asked, title] of answers) {
+    await page.getByRole("searchbox").fill(asked);
+    await page.locator("#results li:first-child a", { hasText: title }).waitFor();
+  }
+});
+
+test("the first page shows code in colours, with a way to the console", async () => {
+  const { page } = await openPage("/docs");
+  await page.getByRole("heading", { name: "Get started", level: 1 }).waitFor();
+  const colour = (name: string) =>
+    page.locator(`pre .${name}`).first().evaluate("(token) => getComputedStyle(token).color");
+  assert.equal(new Set([await colour("keyword"), await colour("text")]).size, 2);
+  assert.equal(
+    await page.getByRole("link", { name: "Console" }).evaluate("({ href }) => href"),
+    `${gateway.url}/console`,
+  );
 });
 
 test("a route is shown with members, samples and answers, ready to call with a key", async () => {

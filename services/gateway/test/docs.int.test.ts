@@ -17,7 +17,15 @@ before(async () => {
 after(() => gateway.close());
 
 test("only the pages and files are served, with their type and policy", async () => {
-  for (const path of ["docs", "docs/errors", "docs/how-to/deploy", "docs/reference", "docs/api", "docs/events"]) {
+  for (const path of [
+    "docs",
+    "docs/how-to",
+    "docs/errors",
+    "docs/how-to/deploy",
+    "docs/reference",
+    "docs/api",
+    "docs/events",
+  ]) {
     const answer = await fetch(`${gateway.url}/${path}`);
     assert.deepEqual([answer.status, answer.headers.get("content-type")], [200, "text/html; charset=utf-8"], path);
     assert.equal(await answer.text(), pages[path]);
@@ -37,7 +45,15 @@ test("only the pages and files are served, with their type and policy", async ()
 });
 
 test("every link of every page leads to a page, a place in it, or another document of the deployment", () => {
-  const others = ["graphql", "openapi.json", "asyncapi.yaml", "schema.graphql", "favicon.ico", "docs/assets"];
+  const others = [
+    "graphql",
+    "openapi.json",
+    "asyncapi.yaml",
+    "schema.graphql",
+    "favicon.ico",
+    "docs/assets",
+    "console",
+  ];
   const broken = Object.entries(pages)
     .filter(([, text]) => text.startsWith("<!doctype"))
     .flatMap(([path, text]) =>

@@ -16,10 +16,16 @@ async function readIndex() {
   const routes = await routeEntries().catch(() => []);
   return [...pages, ...routes].map((entry) => ({
     ...entry,
-    titleWords: `${entry.title} ${entry.heading}`.toLowerCase(),
-    words: entry.text.toLowerCase(),
+    titleWords: wordsOf(`${spaced(entry.title)} ${spaced(entry.heading)} ${entry.also ?? ""}`),
+    words: wordsOf(entry.text),
   }));
 }
+
+/** A word is found by its beginning: each has a space before it. */
+const wordsOf = (text) => ` ${text.toLowerCase().replace(/[^\p{L}\p{N}]/gu, " ")}`;
+
+/** The words of a name such as DeadLetters, beside the name. */
+const spaced = (name) => `${name} ${name.replace(/(\p{Ll})(\p{Lu})/gu, "$1 $2")}`;
 
 async function routeEntries() {
   const { paths } = await (await fetch(new URL("openapi.json", root))).json();
@@ -35,7 +41,10 @@ async function routeEntries() {
 
 async function search() {
   const asked = query.value;
-  const words = asked.toLowerCase().split(/\s+/).filter(Boolean);
+  const words = wordsOf(asked)
+    .split(" ")
+    .filter(Boolean)
+    .map((word) => ` ${word}`);
   if (words.length === 0) {
     results.hidden = true;
     return;
