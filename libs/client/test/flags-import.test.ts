@@ -61,3 +61,13 @@ test("an import names its reason, its owner", async (t) => {
   assert.match((await call(["flags", "import", "f.json", "--owner", "a"])).stderr, /--reason/);
   assert.match((await call(["flags", "import", "f.json", "--reason", "a"])).stderr, /--owner/);
 });
+
+test("a number that would be rounded is refused with its line", async (t) => {
+  const { call } = await createHome(t);
+  const large =
+    '{ "flags": {\n "f": { "state": "ENABLED", "variants": { "a": 9007199254740993 }, "defaultVariant": "a" } } }';
+  const words = ["flags", "import", "-", "--owner", "a", "--reason", "r"];
+  const { exitCode, stderr } = await call(words, { stdin: large });
+  assert.equal(exitCode, 2);
+  assert.match(stderr, /-:2: 9007199254740993 would be rounded/);
+});

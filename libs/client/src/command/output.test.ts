@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { parseExactly } from "./exact-json.ts";
+import { parseExactly, roundedNumber } from "./exact-json.ts";
 import { createOutput, cut, printable, printableJson, widthOf } from "./output.ts";
 
 /** Moves the cursor, sets the title of the window, 8-bit CSI, right-to-left override, a hidden tag, a line separator. */
@@ -55,4 +55,13 @@ test("colours need a terminal, and NO_COLOR or TERM=dumb disables them", () => {
 test("numbers are printed as they were written", () => {
   const text = '{"a":[9007199254740993,1.10,-0,1e400,"1.10"]}';
   assert.equal(printableJson(parseExactly(text)), text);
+});
+
+test("a number that a double rounds is found outside of texts", () => {
+  assert.equal(
+    roundedNumber('{"a":[1.10,-0,0.1,1e3,1E-7,100000000000000000000,123456789.123],"b":"9007199254740993"}'),
+    null,
+  );
+  for (const source of ["9007199254740993", "-4566206088344615922", "1e400", "0.12345678901234567891"])
+    assert.deepEqual(roundedNumber(`{\n"a": ${source}}`), { source, line: 2 });
 });

@@ -4,6 +4,7 @@ import { connect } from "../connect.ts";
 import type { Context } from "../context.ts";
 import { confirm } from "../counted-replay.ts";
 import type { Input } from "../declare.ts";
+import { roundedNumber } from "../exact-json.ts";
 import { Failure, UsageError } from "../failures.ts";
 import { importFlagd } from "../flag-import/import-flagd.ts";
 import { importUnleash } from "../flag-import/import-unleash.ts";
@@ -61,13 +62,19 @@ interface Known {
 
 async function sourceOf({ stdin }: Context, file: string): Promise<Fields> {
   const source = await (file === "-" ? text(stdin) : readFile(file, "utf8"));
+  const value = parsed(source);
+  if (!isFields(value)) throw new UsageError(`${file} is not a JSON object.`);
+  const rounded = roundedNumber(source);
+  if (rounded === null) return value;
+  throw new UsageError(`${file}:${rounded.line}: ${rounded.source} would be rounded. Write it as text, or shorten it.`);
+}
+
+function parsed(source: string): unknown {
   try {
-    const value: unknown = JSON.parse(source);
-    if (isFields(value)) return value;
+    return JSON.parse(source);
   } catch {
-    // Falls through to the same refusal.
+    return null;
   }
-  throw new UsageError(`${file} is not a JSON object.`);
 }
 
 const kinds = ["flagd", "unleash"];

@@ -193,6 +193,10 @@ test("what Unleash alone has is refused with its place", () => {
     [{ name: "custom" }, /strategies\[0\]\.name: The strategy custom is not supported/],
     [{ name: "flexibleRollout", parameters: { rollout: 5, stickiness: "random" } }, /parameters\.stickiness: random/],
     [{ name: "flexibleRollout", parameters: {} }, /parameters\.rollout: must be a number from 0 to 100/],
+    [
+      constrained({ operator: "NUM_GT", value: "9007199254740993" }),
+      /constraints\[0\]\.value: 9007199254740993 would be/,
+    ],
     [constrained({ operator: "DATE_AFTER", value: "2026" }), /constraints\[0\]\.operator: DATE_AFTER/],
     [constrained({ operator: "STR_CONTAINS", values: ["a"], inverted: true }), /Inverted STR_CONTAINS/],
     [constrained({ operator: "STR_CONTAINS", values: ["a"], caseInsensitive: true }), /caseInsensitive/],

@@ -1,3 +1,4 @@
+import { isKept } from "../exact-json.ts";
 import {
   type Alternatives,
   allOf,
@@ -225,6 +226,7 @@ function alternativesOf(constraint: Fields, field: string): Alternatives {
 
 function numberIn(text: unknown, field: string): number {
   const number = text === undefined || text === "" ? Number.NaN : Number(text);
-  if (Number.isFinite(number)) return number;
-  throw new ImportProblem(field, "must be a number.");
+  if (!Number.isFinite(number)) throw new ImportProblem(field, "must be a number.");
+  if (!isKept(String(text))) throw new ImportProblem(field, `${String(text)} would be rounded.`);
+  return number;
 }
