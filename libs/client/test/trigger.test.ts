@@ -5,18 +5,19 @@ import { createHome, json } from "./call.ts";
 
 const data = '{ "b":9007199254740993.0,\t"10":1.10,"9":-0,"__proto__":[1e400,"\\ud800\\u0000"] }';
 
-test("given data is published with the bytes with which it was given", async (t) => {
-  const receiver = await createReceiver(
-    json({ items: [{ id: "order-1", type: "order.created", duplicate: false, warnings: [] }] }, 202),
-  );
-  t.after(() => receiver.close());
-  const { call } = await createHome(t);
-  const environment = { SIGNALBOX_URL: receiver.url, SIGNALBOX_API_KEY: "key" };
-  const words = ["trigger", "order.created", "--data", "-", "--id", "order-1", "--json"];
-  const { exitCode, stdout, stderr } = await call(words, { environment, stdin: `${data}\n` });
-  assert.equal(exitCode, 0, stderr);
-  const [{ headers, body } = assert.fail()] = receiver.requests;
-  assert.equal(body.toString(), `{"type":"order.created","id":"order-1","data":${data}}`);
-  assert.match(headers["content-type"] ?? "", /^application\/json/);
-  assert.match(stdout, /9007199254740993\.0[\s\S]*1e400/);
-});
+for (const given of ["-", "@-"])
+  test(`data of --data ${given} are published with the bytes with which they were given`, async (t) => {
+    const receiver = await createReceiver(
+      json({ items: [{ id: "order-1", type: "order.created", duplicate: false, warnings: [] }] }, 202),
+    );
+    t.after(() => receiver.close());
+    const { call } = await createHome(t);
+    const environment = { SIGNALBOX_URL: receiver.url, SIGNALBOX_API_KEY: "key" };
+    const words = ["trigger", "order.created", "--data", given, "--id", "order-1", "--json"];
+    const { exitCode, stdout, stderr } = await call(words, { environment, stdin: `${data}\n` });
+    assert.equal(exitCode, 0, stderr);
+    const [{ headers, body } = assert.fail()] = receiver.requests;
+    assert.equal(body.toString(), `{"type":"order.created","id":"order-1","data":${data}}`);
+    assert.match(headers["content-type"] ?? "", /^application\/json/);
+    assert.match(stdout, /9007199254740993\.0[\s\S]*1e400/);
+  });

@@ -1,5 +1,3 @@
-import { readFile } from "node:fs/promises";
-import { text } from "node:stream/consumers";
 import { connect } from "../connect.ts";
 import type { Context } from "../context.ts";
 import { confirm } from "../counted-replay.ts";
@@ -10,6 +8,7 @@ import { importFlagd } from "../flag-import/import-flagd.ts";
 import { importUnleash } from "../flag-import/import-unleash.ts";
 import { type Fields, type Imported, ImportProblem, isFields } from "../flag-import/imported-flag.ts";
 import { mutate, runOperation } from "../graph.ts";
+import { readText } from "./flags.ts";
 import type { ChangeOptions } from "./properties.ts";
 
 interface ImportOptions extends Omit<ChangeOptions, "expires"> {
@@ -60,8 +59,8 @@ interface Known {
   readonly revision: string;
 }
 
-async function sourceOf({ stdin }: Context, file: string): Promise<Fields> {
-  const source = await (file === "-" ? text(stdin) : readFile(file, "utf8"));
+async function sourceOf(context: Context, file: string): Promise<Fields> {
+  const source = await readText(context, file);
   const value = parsed(source);
   if (!isFields(value)) throw new UsageError(`${file} is not a JSON object.`);
   const rounded = roundedNumber(source);

@@ -77,7 +77,7 @@ export const get = {
 /** Sets a flag to a definition in a file, once a dry run has shown that it is allowed. */
 export const set = {
   async run(context: Context, { args: [file = ""], options }: Input<FlagOptions>): Promise<void> {
-    const wanted = definitionIn(await read(context, file));
+    const wanted = definitionIn(await readText(context, file));
     const connection = await connect(context);
     const known = (await flagsOf(connection)).find(({ key }) => key === wanted.key);
     await change(context, connection, wanted, known, options);
@@ -101,8 +101,11 @@ export const rollOut = {
   },
 };
 
-const read = async ({ stdin }: Context, file: string): Promise<string> =>
-  file === "-" ? text(stdin) : readFile(file.replace(/^@/, ""), "utf8");
+/** Reads a file, or standard input where it is `-`. An `@` may stand before both. */
+export async function readText({ stdin }: Context, given: string): Promise<string> {
+  const file = given.replace(/^@/, "");
+  return file === "-" ? text(stdin) : readFile(file, "utf8");
+}
 
 function definitionIn(source: string): Definition {
   try {

@@ -67,7 +67,8 @@ async function publish(context: Context, type: string, options: Published): Prom
 
 /** Returns the text of the given data. @throws UsageError when it is no JSON object */
 async function givenData({ stdin }: Context, given: string): Promise<string> {
-  const source = given === "-" ? await text(stdin) : given.startsWith("@") ? await fileText(given.slice(1)) : given;
+  const isStdin = given === "-" || given === "@-";
+  const source = isStdin ? await text(stdin) : given.startsWith("@") ? await fileText(given.slice(1)) : given;
   const data = parsed(source);
   if (typeof data !== "object" || data === null || Array.isArray(data)) {
     throw new UsageError("--data must be a JSON object, @file or -.");
