@@ -195,7 +195,8 @@ export default {
       name: "resolvable",
       comment: "An import that resolves to nothing fails at run time, perhaps on the day the branch is taken.",
       severity: "error",
-      from: {},
+      // A program that runs in a folder of its own, with the packages of its own lock.
+      from: { pathNot: "^test-e2e/generated-clients/spectral/" },
       to: { couldNotResolve: true },
     },
   ],
