@@ -205,4 +205,5 @@ export const wantedPrograms: readonly WantedProgram[] = [
   },
   { names: ["openssl"], versionArgs: ["version"], usedFor: "certificates, the tour", packages: packages("openssl") },
   { names: ["curl"], usedFor: "the tour", packages: packages("curl", "curl", null) },
+  { names: ["zsh"], usedFor: "the tour in zsh", packages: packages("zsh") },
 ];
