@@ -614,10 +614,10 @@ test("a line in a panel is the bound of an alert of it", () => {
   }
 });
 
-test("every alert has a section: meaning, first look with commands of each deployment, repair, limits, whom to wake, end", async () => {
+test("every alert has a section: meaning, checks with commands of each deployment, fix, limits, escalation, resolution", async () => {
   const [, ...sections] = (await readFile(join(repositoryFolder, "docs/runbooks.md"), "utf8")).split(/^(?=## )/m);
   const names = [...new Set(alerts.map(({ name }) => name))];
-  const parts = ["Meaning", "Check", "Repair", "Avoid", "Wake", "End"];
+  const parts = ["Meaning", "Check", "Fix", "Avoid", "Escalate to", "Resolved when"];
   const deployments = [
     ["Kubernetes", "kubectl "],
     ["compose", "docker compose "],
@@ -637,9 +637,9 @@ test("every alert has a section: meaning, first look with commands of each deplo
     }
     for (const [where, program] of deployments)
       assert.ok(commandsIn(section, where)[0]?.startsWith(program), `${name} has no command for ${where}`);
-    // Nobody is woken for a ticket alone.
+    // A ticket alone pages nobody.
     const isPage = severities[name]?.some(({ severity }) => severity !== "ticket");
-    const whom = section.split("### Wake\n")[1] ?? "";
+    const whom = section.split("### Escalate to\n")[1] ?? "";
     assert.equal(/^(The person on call|The page wakes the person on call)/.test(whom), isPage, `${name}: ${whom}`);
   }
   for (const metric of sections.join("").match(/\b(signalbox|http_server)_[a-z_]+\b/g) ?? [])
