@@ -70,7 +70,7 @@ function expressionOf(name: string, severity?: Alert["severity"]): string {
 }
 
 const page = join(repositoryFolder, "docs/runbooks.md");
-const block = /(?<=^While it was on\b[^`]*```text\n)[\s\S]*?(?=```$)/m;
+const block = /(?<=^Output while firing\b[^`]*```text\n)[\s\S]*?(?=```$)/m;
 
 /**
  * Compares the output in a runbook with the present result of an alert's expression: the labels must be equal. The
