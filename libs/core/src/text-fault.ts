@@ -47,12 +47,12 @@ export function textFault(
   return (isName ? ignorable : tag).test(text.replaceAll(written, "")) ? "hidden" : null;
 }
 
-/** Rules that a text with each fault breaks, as the end of a sentence: "A name has no control characters …". */
+/** Rules that a text with each fault breaks, as the end of a sentence: "A name must not contain control characters …". */
 export const textFaults: Readonly<Record<TextFault, string>> = {
-  broken: "no control characters, such as line breaks, and no half characters",
-  turned: "no characters that change the direction of writing",
-  stacked: "at most eight combining marks in a row",
-  hidden: "no invisible characters outside of emoji and words",
+  broken: "not contain control characters, such as line breaks, or unpaired surrogates",
+  turned: "not contain bidirectional control characters",
+  stacked: "not have more than eight combining marks in a row",
+  hidden: "not contain invisible characters outside emoji and words",
 };
 
 const graphemes = new Intl.Segmenter("und", { granularity: "grapheme" });

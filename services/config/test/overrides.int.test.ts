@@ -101,7 +101,7 @@ test("a value that the property refuses is an error in the payload, with the exp
     ["features.reports", "enabled", "value", /disabled, because this version serves nothing else/],
     ["server.name", "a\u0000b", "value", /U\+0000/],
     ["server.name", "\ud800", "value", /surrogate/],
-    ["server.name", "Har\u202Ebour", "value", /direction of writing/],
+    ["server.name", "Har\u202Ebour", "value", /bidirectional/],
     ["server.name", "", "value", /not empty/],
     ["server.name", "x".repeat(101), "value", /at most 100 characters/],
     ["server.name", "******", "value", /without \*{6}/],

@@ -29,13 +29,13 @@ export const liveValues = <Shown extends z.ZodRawShape = Record<never, never>>(n
   z
     .array(
       z.object({
-        id: z.string().describe("The id of the value, to end it by."),
+        id: z.string().describe("The id of the value, needed to end it."),
         created_at: timestamp,
-        ends_at: timestamp.nullable().describe("The time when it stops to be accepted; null for the newest."),
+        ends_at: timestamp.nullable().describe("The time when it stops being accepted; null for the newest."),
         ...(shown as Shown),
       }),
     )
-    .describe(`The live ${noun}, newest first, each with its end; null for none.`);
+    .describe(`The valid ${noun}, newest first, each with its end; null for none.`);
 
 /** The input of a rotation. `effect` says what goes on for that time. */
 export const overlapSeconds = (effect: string, max = 7 * 24 * 3600) =>
@@ -75,7 +75,7 @@ export const readable =
     issues.push({
       code: "custom",
       input: value,
-      message: `Must have ${textFaults[fault]}.`,
+      message: `Must ${textFaults[fault]}.`,
       params: { code: "invalid_text" },
     });
   };
@@ -87,10 +87,10 @@ const visible = /(?!\u2800)[\p{L}\p{N}\p{P}\p{S}]/u;
 /** Describes the fault of a name, trimmed and in NFC; null when there is none. Characters are counted as people do. */
 function problemOf(name: string): string | null {
   const length = [...name].length;
-  if (length < 1 || length > lengthMax) return `The name has 1–${lengthMax} characters.`;
+  if (length < 1 || length > lengthMax) return `The name must have 1–${lengthMax} characters.`;
   const fault = textFault(name, { isName: true });
-  if (fault !== null) return `The name has ${textFaults[fault]}.`;
-  return visible.test(name) ? null : "The name has at least one character that can be seen.";
+  if (fault !== null) return `The name must ${textFaults[fault]}.`;
+  return visible.test(name) ? null : "The name must have at least one visible character.";
 }
 
 /** Reads a name that a program brings: one that is too long is shortened. Returns undefined for one that is no name. */
@@ -115,7 +115,7 @@ export const displayNameOr = (present: string | undefined) =>
     })
     .meta({
       description:
-        "1–100 characters, trimmed, one of them visible and none invisible outside of emoji and words; at most 8 combining marks in a row.",
+        "1–100 characters after trimming, at least one of them visible; invisible characters only inside emoji and words, and at most 8 combining marks in a row.",
       minLength: 1,
       maxLength: lengthMax,
     });

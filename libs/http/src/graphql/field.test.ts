@@ -91,7 +91,7 @@ test("a mutation judges its input like REST, with faults in the payload under th
   const failed = (await run({ displayName: "Grace", expiresAt: 1 })) as { errors: object[] };
   assert.deepEqual(failed.errors, [
     { field: "displayName", code: "too_big", message: "Must have at most 3 characters." },
-    { field: "expiresAt", code: "invalid_type", message: "Must be a text." },
+    { field: "expiresAt", code: "invalid_type", message: "Must be a string." },
   ]);
   await assert.rejects(async () => run({ displayName: "x" }), { code: "conflict" });
   await assert.rejects(async () => rename(null, { input: {} }, contextOf({ anonymous: true })), {

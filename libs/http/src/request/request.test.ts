@@ -214,13 +214,13 @@ function sentence(changes: object): string {
 
 test("every kind of fault has a sentence of ours", () => {
   const cases: readonly (readonly [object, string])[] = [
-    [{ name: 7 }, "name invalid_type: Must be a text."],
-    [{ name: null }, "name invalid_type: Must be a text."],
+    [{ name: 7 }, "name invalid_type: Must be a string."],
+    [{ name: null }, "name invalid_type: Must be a string."],
     [{ name: "" }, "name too_small: Must not be empty."],
     [{ name: "long" }, "name too_big: Must have at most 3 characters."],
     [{ id: "7" }, "id invalid_format: Must match /^[a-z]+$/."],
     [{ tags: ["a", "b", "c"] }, "tags too_big: Must have at most 2 items."],
-    [{ tags: ["a", 1] }, "tags[1] invalid_type: Must be a text."],
+    [{ tags: ["a", 1] }, "tags[1] invalid_type: Must be a string."],
     [{ tags: "a" }, "tags invalid_type: Must be a list."],
     [{ size: 0 }, "size too_small: Must be at least 1."],
     [{ size: 10 }, "size too_big: Must be at most 9."],

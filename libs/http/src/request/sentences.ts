@@ -29,7 +29,7 @@ export const sentenceOf: z.core.$ZodErrorMap = (issue) => {
 };
 
 const typeNames: Readonly<Record<string, string>> = {
-  string: "a text",
+  string: "a string",
   number: "a number",
   int: "a whole number",
   boolean: "true or false",

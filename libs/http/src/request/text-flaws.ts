@@ -50,5 +50,5 @@ function visit(value: unknown, path: string, flaws: ErrorDetail[]): void {
 const flaw = (field: string): ErrorDetail => ({
   field,
   code: "invalid_text",
-  message: "Must not contain U+0000 or half of a surrogate pair.",
+  message: "Must not contain U+0000 or unpaired surrogates.",
 });

@@ -37,8 +37,8 @@ const credentials = [
 test("a value readable for everyone or for every operator contains no credentials, from any source", () => {
   for (const secrecy of ["public", "internal"] as const) {
     for (const value of credentials) {
-      assert.equal(expectedOf(text({ secrecy }), value), "a text without credentials", value);
-      assert.equal(expectedOf(list({ secrecy }), ["good", value]), "a text without credentials", value);
+      assert.equal(expectedOf(text({ secrecy }), value), "a string without credentials", value);
+      assert.equal(expectedOf(list({ secrecy }), ["good", value]), "a string without credentials", value);
       assert.equal(parseText(text({ secrecy }), value).ok, false, value);
     }
   }
@@ -55,9 +55,9 @@ test("the mask of a hidden value is never accepted as a value", () => {
 test("a string or list is bounded, whatever its content", () => {
   assert.equal(expectedOf(text(), "x".repeat(1_000)), "good");
   assert.equal(expectedOf(text(), "😀".repeat(1_000)), "good", "characters are counted as people do");
-  assert.equal(expectedOf(text(), "x".repeat(1_001)), "a text of at most 1000 characters");
-  assert.equal(expectedOf(text({ maxLength: 3 }), "abcd"), "a text of at most 3 characters");
-  assert.equal(expectedOf(list({ maxLength: 3 }), ["abcd"]), "a text of at most 3 characters");
+  assert.equal(expectedOf(text(), "x".repeat(1_001)), "a string of at most 1000 characters");
+  assert.equal(expectedOf(text({ maxLength: 3 }), "abcd"), "a string of at most 3 characters");
+  assert.equal(expectedOf(list({ maxLength: 3 }), ["abcd"]), "a string of at most 3 characters");
   assert.equal(
     expectedOf(
       list(),
@@ -71,10 +71,10 @@ test("a string or list is bounded, whatever its content", () => {
 test("no string changes the writing direction, breaks a line or contains control characters, unless it is a document", () => {
   const wrong = ["a\u202Eb", "a\u2066b", "a\u0000b", "a\u0007b", "a\u001b[31m", "a\u2028b", "\ud800"];
   for (const value of wrong) {
-    assert.match(expectedOf(text(), value), /control characters|direction of writing/, JSON.stringify(value));
+    assert.match(expectedOf(text(), value), /control characters|bidirectional/, JSON.stringify(value));
     assert.match(
       expectedOf(text({ multiline: true }), value),
-      /control characters|direction of writing/,
+      /control characters|bidirectional/,
       JSON.stringify(value),
     );
   }
@@ -83,9 +83,9 @@ test("no string changes the writing direction, breaks a line or contains control
 });
 
 test('"" is a value only where it is declared; elsewhere it means none or is refused', () => {
-  assert.equal(expectedOf(text(), ""), "a text that is not empty");
-  assert.equal(expectedOf(list(), [""]), "a text that is not empty");
-  assert.equal(expectedOf(text({ default: null }), ""), "a text that is not empty");
+  assert.equal(expectedOf(text(), ""), "a non-empty string");
+  assert.equal(expectedOf(list(), [""]), "a non-empty string");
+  assert.equal(expectedOf(text({ default: null }), ""), "a non-empty string");
   assert.deepEqual(parseText(text({ default: null }), ""), { ok: true, value: null });
   assert.deepEqual(parseText(text({ allowsEmpty: true }), ""), { ok: true, value: "" });
   assert.deepEqual(parseText(list(), ""), { ok: true, value: [] });

@@ -107,14 +107,14 @@ function checkTexts(declaration: PropertyDeclaration, texts: readonly string[]):
 
 function refusalOfText(declaration: PropertyDeclaration, text: string): string | null {
   const { choices, pattern, format, secrecy, maxLength = defaultMaxLength, allowsEmpty, multiline } = declaration;
-  if (text === "" && !allowsEmpty) return "a text that is not empty";
+  if (text === "" && !allowsEmpty) return "a non-empty string";
   if (choices && !choices.includes(text)) return expected(declaration);
-  if (text.length > maxLength && [...text].length > maxLength) return `a text of at most ${maxLength} characters`;
+  if (text.length > maxLength && [...text].length > maxLength) return `a string of at most ${maxLength} characters`;
   const fault = textFault(text, { lines: multiline ?? false });
-  if (fault !== null) return `a text with ${textFaults[fault]}`;
-  if (text.includes(masked)) return `a text without ${masked}, which stands for a value that is not shown`;
+  if (fault !== null) return `a string that does ${textFaults[fault]}`;
+  if (text.includes(masked)) return `a string without ${masked}, which stands for a value that is not shown`;
   const isShown = secrecy === "public" || secrecy === "internal";
-  if (isShown && maskText(text) !== text) return "a text without credentials";
+  if (isShown && maskText(text) !== text) return "a string without credentials";
   if (pattern !== undefined && !new RegExp(`^(?:${pattern})$`, "u").test(text)) return expected(declaration);
   if (format === "url" && !isUrl(text)) return "an absolute URL without spaces, with a valid host and port";
   if (format === "locale" && canonicalLocale(text) === null) return "a BCP 47 tag, such as pt-BR";
@@ -127,7 +127,7 @@ const isUrl = (text: string): boolean => URL.canParse(text) && !/\s/u.test(text)
 /** Describes the accepted values of a property, for the operator who has to write one. */
 export function expected(declaration: PropertyDeclaration): string {
   const kind = {
-    string: "a text",
+    string: "a string",
     integer: "an integer",
     number: "a number",
     boolean: "true or false",

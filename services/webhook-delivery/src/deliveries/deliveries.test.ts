@@ -226,7 +226,7 @@ test("a publication that has none of the forms is refused with the names of the 
   assert.deepEqual([wrapped?.[0], wrapped?.[1], more], ["events", "unknown_member", []]);
   assert.match(wrapped?.[2] ?? "", /no member `events`/);
   assert.deepEqual(faults({ type: "order.created" }), [["data", "required", "Is required."]]);
-  assert.deepEqual(faults([good, { ...good, type: 1 }]), [["[1].type", "invalid_type", "Must be a text."]]);
+  assert.deepEqual(faults([good, { ...good, type: 1 }]), [["[1].type", "invalid_type", "Must be a string."]]);
   assert.equal(faults({ ...good, data: 1 })[0]?.[0], "data");
   assert.deepEqual(faults("x"), [["", "invalid", "Must have one of the documented forms."]]);
 });
