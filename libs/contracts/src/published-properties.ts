@@ -81,7 +81,7 @@ export const capabilityProperties = {
 export const featureProperties = {
   "features.integrations": feature(
     "enabled",
-    "Partners can post webhooks to the account's sources. Disabled, none is created or answered.",
+    "Partners can post webhooks to the account's sources. When disabled, no source can be created or receive webhooks.",
   ),
   "features.reports": { ...feature("disabled", "Usage reports. Not served by this version."), fixed: true },
 } as const;

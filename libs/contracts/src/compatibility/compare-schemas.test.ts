@@ -57,7 +57,7 @@ const breaking: Readonly<Record<string, [z.ZodRawShape, RegExp]>> = {
     { ...shape, status: z.enum(["ready", "failed", "queued"]) },
     /^status: the enum gained "queued"/,
   ],
-  "an enum opened to any text": [{ ...shape, status: z.string() }, /^status: an enum appeared or went away/],
+  "an enum opened to any text": [{ ...shape, status: z.string() }, /^status: an enum was added or removed/],
   "another limit": [{ ...shape, size: z.int().min(1) }, /^size: minimum changed from 0 to 1/],
   "a new format": [{ ...shape, id: z.uuid() }, /^id: (format|pattern) changed/],
 };

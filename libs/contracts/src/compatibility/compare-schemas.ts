@@ -51,12 +51,12 @@ function compareEnums(accepted: JsonSchema, current: JsonSchema, path: string): 
   const before = accepted.enum as unknown[] | undefined;
   const after = current.enum as unknown[] | undefined;
   if (before === undefined && after === undefined) return [];
-  if (before === undefined || after === undefined) return [{ path, problem: "an enum appeared or went away" }];
+  if (before === undefined || after === undefined) return [{ path, problem: "an enum was added or removed" }];
   const gone = before.filter((value) => !after.includes(value));
   const added = after.filter((value) => !before.includes(value));
   return [
-    ...gone.map((value) => ({ path, problem: `the enum lost ${text(value)}, which events in the log still hold` })),
-    ...added.map((value) => ({ path, problem: `the enum gained ${text(value)}, which readers of today refuse` })),
+    ...gone.map((value) => ({ path, problem: `the enum no longer allows ${text(value)}, which events in the log still contain` })),
+    ...added.map((value) => ({ path, problem: `the enum now allows ${text(value)}, which current readers reject` })),
   ];
 }
 

@@ -35,7 +35,7 @@ const servers = {
   secured: {
     host: "{host}:{port}",
     protocol: "kafka-secure",
-    description: "TLS, with one of these. Each program has a principal, with the rights that it needs.",
+    description: "TLS, with one of these mechanisms. Each program has its own principal with the rights that it needs.",
     variables: { host: { default: "kafka.example.com" }, port: { default: "9093" } },
     security: ["scramSha512", "scramSha256", "plain", "certificate", "oauth"].map((name) => ({
       $ref: `#/components/securitySchemes/${name}`,
@@ -52,11 +52,11 @@ const servers = {
 const securitySchemes = {
   scramSha512: { type: "scramSha512", description: "SASL SCRAM-SHA-512." },
   scramSha256: { type: "scramSha256", description: "SASL SCRAM-SHA-256." },
-  plain: { type: "plain", description: "SASL PLAIN, over TLS alone." },
+  plain: { type: "plain", description: "SASL PLAIN, over TLS only." },
   certificate: { type: "X509", description: "A client certificate; its subject is the principal." },
   oauth: {
     type: "oauth2",
-    description: "SASL OAUTHBEARER with a token of the operator's issuer.",
+    description: "SASL OAUTHBEARER with a token from the operator's issuer.",
     flows: { clientCredentials: { tokenUrl: "https://login.example.com/token", availableScopes: {} } },
   },
 };

@@ -19,18 +19,18 @@ Generated from \`libs/contracts\`. Every error has the same body, from every ser
     "message": "A member of the body is not valid.",
     "field": "display_name",
     "request_id": "…",
-    "details": [{ "field": "display_name", "code": "invalid", "message": "The name has 1–100 characters." }],
+    "details": [{ "field": "display_name", "code": "invalid", "message": "The name must have 1–100 characters." }],
     "doc_url": "https://api.example.com/docs/errors#validation_error"
   }
 }
 \`\`\`
 
 Branch on \`code\`: it is never renamed. \`message\` is for people and may change. Quote \`request_id\` when you report a problem.
-\`details\` has every failing field once, with its first fault; of more than a hundred, the first hundred. \`field\` is the first of them.
-\`doc_url\` is absolute and leads to this text, which every deployment serves at \`/docs/errors\`; \`http.error-docs\` names another place.
-nginx, which refuses some requests itself, gives the path alone: it does not know the address of the deployment.
+\`details\` lists every failing field once, with its first fault, up to a hundred fields. \`field\` is the first of them.
+\`doc_url\` is an absolute URL of this page, which every deployment serves at \`/docs/errors\`; \`http.error-docs\` sets another page.
+nginx refuses some requests itself and gives only the path, because it does not know the address of the deployment.
 
-GraphQL has codes of its own for whole errors ([GraphQL](graphql.md)). The failures of fields in a payload have those of \`details\`.
+GraphQL has its own codes for request errors ([GraphQL](graphql.md)). Field failures in a payload have the codes of \`details\`.
 
 ## Codes
 

@@ -28,12 +28,12 @@ interface Field {
 export function eventsReference(schemaPath: (type: string) => string): string {
   return [
     "# Events",
-    "Generated from `libs/contracts`. Every event is delivered at least once and in order per key; a reader applies an event id once. `npm start` keeps the log in its PostgreSQL and has no Kafka listener; [how to get one](../how-to/consume-events.md).",
+    "Generated from `libs/contracts`. Every event is delivered at least once and in order per key; a reader applies an event id once. `npm start` keeps the log in its own PostgreSQL and has no Kafka listener; see [how to get one](../how-to/consume-events.md).",
     "## Topics",
     "A compacted topic keeps the newest record per key.",
     table(["topic", "owner", "partitions", "kept", "what"], [...topics.filter(isOwn).map(topicRow), deadLettersRow()]),
     "## Rights",
-    `Rights of each service where Kafka knows principals (\`events.principals\`): exactly these, and groups whose names begin with its own. Names stand without \`signalbox.\` and \`.v1\`. In addition, every service writes ${names(common("writes"))}, reads ${names(common("reads"))}, and reads and writes its own dead letters.`,
+    `Rights of each service when Kafka principals are configured (\`events.principals\`): exactly these, and consumer groups whose names begin with that of the service. Topic names are shown without \`signalbox.\` and \`.v1\`. In addition, every service writes ${names(common("writes"))}, reads ${names(common("reads"))}, and reads and writes its own dead letters.`,
     table(["service", "writes", "reads"], topicAccess.map(rightsRow)),
     "## Catalogue",
     "Each type links its schema, which describes the fields and has an example. A field with `?` may be missing. Accounts see their events, also by webhook, unless a line says that they are for operators (also by webhook) or for services alone.",

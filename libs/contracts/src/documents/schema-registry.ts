@@ -12,7 +12,7 @@ export const envelopeProperties = {
   id: { type: "string", description: "The id of the event, the same on every delivery." },
   type: { type: "string", description: "The name of the event type." },
   created_at: { type: "string", format: "date-time", description: "The time of the event, RFC 3339." },
-  data: { description: "The subject as its GET shows it, and `changed`; of a custom event, what was published." },
+  data: { description: "The subject as its GET returns it, plus `changed`; for a custom event, the data that was published." },
   api_version: { type: "string", pattern: "^v[1-9][0-9]*$", description: "The version of `data`." },
   account_id: {
     type: ["string", "null"],
@@ -32,7 +32,7 @@ const envelopeSchema: JsonSchema = {
     subject: { type: "string", description: "The subject that a custom event was published with." },
     cloudevents: {
       type: "object",
-      description: "Attributes of CloudEvents that a custom event was published with, such as `source`.",
+      description: "CloudEvents attributes that a custom event was published with, such as `source`.",
     },
   },
   examples: [

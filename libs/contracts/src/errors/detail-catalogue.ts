@@ -8,28 +8,28 @@ export const detailCatalogue: Readonly<Record<DetailCode, CodeExplanation>> = {
     remedy: "Send it.",
   },
   invalid_type: {
-    meaning: "It has another JSON type than this member accepts; `null` is a type of its own.",
-    remedy: "Send the type that the message names.",
+    meaning: "It has the wrong JSON type; `null` counts as a type.",
+    remedy: "Send the type that is named in the message.",
   },
   invalid_value: {
     meaning: "It is not one of the allowed values.",
     remedy: "Send one of the values in the message.",
   },
   invalid_format: {
-    meaning: "It is a text with the wrong format.",
+    meaning: "It is a string in the wrong format.",
     remedy: "Use the format in the message.",
   },
   invalid_text: {
     meaning:
-      "It contains U+0000, half of a surrogate pair, a control character or a mark that changes the direction of writing, or is named `__proto__`.",
+      "It contains U+0000, an unpaired surrogate, a control or bidirectional control character, or is named `__proto__`.",
     remedy: "Remove those characters.",
   },
   too_small: {
-    meaning: "It is a number, a text or a list below the minimum.",
+    meaning: "The number, string or list is below the minimum.",
     remedy: "Stay at or above the bound in the message.",
   },
   too_big: {
-    meaning: "It is a number, a text or a list above the maximum.",
+    meaning: "The number, string or list is above the maximum.",
     remedy: "Stay at or below the bound in the message.",
   },
   out_of_range: {
@@ -37,19 +37,19 @@ export const detailCatalogue: Readonly<Record<DetailCode, CodeExplanation>> = {
     remedy: "Send one within the bounds in the message.",
   },
   invalid: {
-    meaning: "It breaks a rule of its own, which the message states.",
-    remedy: "Change the value so that it keeps the rule.",
+    meaning: "It breaks a rule that the message states.",
+    remedy: "Change the value to follow the rule.",
   },
   unsupported: {
     meaning: "It is well formed, but this deployment does not support it.",
     remedy: "Choose one of the values in the message.",
   },
   unknown_member: {
-    meaning: "The resource has no member, and the form no part, of this name.",
+    meaning: "The resource has no member, or the form no part, with this name.",
     remedy: "Correct the name or leave it out.",
   },
   read_only: {
-    meaning: "Only the server writes it.",
+    meaning: "It is read-only.",
     remedy: "Leave it out.",
   },
   not_allowed: {
@@ -57,7 +57,7 @@ export const detailCatalogue: Readonly<Record<DetailCode, CodeExplanation>> = {
     remedy: "Leave it out, or change the other part.",
   },
   unknown_parameter: {
-    meaning: "The route has no query parameter of this name.",
+    meaning: "The route has no query parameter with this name.",
     remedy: "Correct the name or leave it out.",
   },
   repeated: {
@@ -69,7 +69,7 @@ export const detailCatalogue: Readonly<Record<DetailCode, CodeExplanation>> = {
     remedy: "Send `next_cursor` of an earlier page unchanged, or start without a cursor.",
   },
   credential_in_query: {
-    meaning: "A credential is in the URL, where logs and histories keep it.",
+    meaning: "A credential is in the URL, which logs and browser histories store.",
     remedy: "Replace that credential and send the new one in a header.",
   },
   key_reused: {
@@ -77,12 +77,12 @@ export const detailCatalogue: Readonly<Record<DetailCode, CodeExplanation>> = {
     remedy: "Use a new key for a new request.",
   },
   duplicate_member: {
-    meaning: "An object has two members of this name, and programs disagree about which one counts.",
+    meaning: "An object has two members with this name, and programs disagree about which one counts.",
     remedy: "Send it once.",
   },
   number_out_of_range: {
-    meaning: "The number has more digits, or is larger, than most programs can keep.",
-    remedy: "Send it as text, or a smaller one.",
+    meaning: "The number has more digits, or is larger, than most programs can represent.",
+    remedy: "Send it as a string, or send a smaller number.",
   },
   too_deep: {
     meaning: "Values nest deeper than 64 levels.",
@@ -105,7 +105,7 @@ export const detailCatalogue: Readonly<Record<DetailCode, CodeExplanation>> = {
     remedy: "Use a key with the scopes that the request needs.",
   },
   account_pending: {
-    meaning: "The account waits for its contact address to be verified.",
+    meaning: "The account is pending until its contact address is verified.",
     remedy: "Verify the address.",
   },
   account_active: {
@@ -134,18 +134,18 @@ export const detailCatalogue: Readonly<Record<DetailCode, CodeExplanation>> = {
   },
   not_owner: {
     meaning: "It belongs to a person, and only that person may change it.",
-    remedy: "Leave it to its owner.",
+    remedy: "Ask the owner to change it.",
   },
   not_a_person: {
-    meaning: "A code can only be sent to a person who signed in.",
-    remedy: "Use a token of a person, or an API key with `account:security`.",
+    meaning: "Codes are only sent to people who have signed in.",
+    remedy: "Use a person's token, or an API key with `account:security`.",
   },
   passkey_required: {
-    meaning: "A rule of this deployment asks the person for a passkey.",
+    meaning: "This deployment requires the person to use a passkey.",
     remedy: "Sign in again with a passkey, or with a recovery code.",
   },
   too_many: {
-    meaning: "The allowed number is reached.",
+    meaning: "The limit has been reached.",
     remedy: "Remove one that is not needed, or send fewer.",
   },
   transition_not_allowed: {
@@ -161,7 +161,7 @@ export const detailCatalogue: Readonly<Record<DetailCode, CodeExplanation>> = {
     remedy: "Add another one first.",
   },
   passed: {
-    meaning: "The time has passed.",
+    meaning: "The time is in the past.",
     remedy: "Send a future time.",
   },
   revoked: {
@@ -181,7 +181,7 @@ export const detailCatalogue: Readonly<Record<DetailCode, CodeExplanation>> = {
     remedy: "Rotate the newer one.",
   },
   already_invited: {
-    meaning: "The address has an open invitation already.",
+    meaning: "The address already has an open invitation.",
     remedy: "Resend that one, or revoke it first.",
   },
   invitation_ended: {
@@ -189,8 +189,8 @@ export const detailCatalogue: Readonly<Record<DetailCode, CodeExplanation>> = {
     remedy: "Invite the person again.",
   },
   registration_closed: {
-    meaning: "No new account can be made by signing in, so nobody could accept.",
-    remedy: "Set `account.registration` to `invited`, or make the account yourself.",
+    meaning: "Signing in creates no accounts here, so nobody could accept.",
+    remedy: "Set `account.registration` to `invited`, or create the account yourself.",
   },
   external_id_taken: {
     meaning: "Another account has this id already.",
@@ -209,11 +209,11 @@ export const detailCatalogue: Readonly<Record<DetailCode, CodeExplanation>> = {
     remedy: "Make another account an administrator first.",
   },
   last_owner: {
-    meaning: "The member is the last owner of an account without a person of its own.",
+    meaning: "The member is the last owner of an account that no person owns directly.",
     remedy: "Make another member an owner first.",
   },
   roles_by_issuer: {
-    meaning: "Roles of this account come with the tokens of another issuer.",
+    meaning: "The roles of this account come from the tokens of another issuer.",
     remedy: "Change them at that issuer.",
   },
   wrong_code: {
@@ -225,7 +225,7 @@ export const detailCatalogue: Readonly<Record<DetailCode, CodeExplanation>> = {
     remedy: "Request a new one.",
   },
   code_used_up: {
-    meaning: "The code was used, or tried too often.",
+    meaning: "The code was already used, or was tried too often.",
     remedy: "Request a new one.",
   },
   not_accepted: {
@@ -234,10 +234,10 @@ export const detailCatalogue: Readonly<Record<DetailCode, CodeExplanation>> = {
   },
   no_login: {
     meaning: "The token belongs to a program and not to the login of a person.",
-    remedy: "Send the token of a person.",
+    remedy: "Send a person's token.",
   },
   type_not_accepted: {
-    meaning: "Files of this type, detected by its bytes, are not accepted.",
+    meaning: "Files of this type, detected from the content, are not accepted.",
     remedy: "Send one of the types that `/api/v1/config/` lists.",
   },
   not_an_image: {
@@ -278,7 +278,7 @@ export const detailCatalogue: Readonly<Record<DetailCode, CodeExplanation>> = {
   },
   address: {
     meaning: "The address is not public.",
-    remedy: "Use an address that the internet can reach, or have the operator allow this one.",
+    remedy: "Use a publicly reachable address, or ask the operator to allow this one.",
   },
   own_port: {
     meaning: "The URL leads back to this deployment.",

@@ -25,11 +25,11 @@ export const errorCatalogue: Readonly<Record<ErrorCode, CodeExplanation>> = {
     remedy: "Check the path and the id.",
   },
   method_not_allowed: {
-    meaning: "The path exists without this method.",
+    meaning: "The path does not support this method.",
     remedy: "Use a method that `Allow` lists.",
   },
   not_acceptable: {
-    meaning: "No representation suits `Accept`.",
+    meaning: "No representation matches `Accept`.",
     remedy: "Accept one of the media types of the route.",
   },
   request_timeout: {
@@ -38,7 +38,7 @@ export const errorCatalogue: Readonly<Record<ErrorCode, CodeExplanation>> = {
   },
   conflict: {
     meaning: "The state has changed: a failed `If-Match`, a taken name, or an idempotency key still in use.",
-    remedy: "Read again, then decide.",
+    remedy: "Read the resource again, then decide.",
   },
   payload_too_large: {
     meaning: "The body is larger than the published limit.",
@@ -57,27 +57,27 @@ export const errorCatalogue: Readonly<Record<ErrorCode, CodeExplanation>> = {
     remedy: "Correct every field that `details` names.",
   },
   rate_limited: {
-    meaning: "There were too many requests.",
-    remedy: "Wait for the seconds in `Retry-After`.",
+    meaning: "Too many requests were sent.",
+    remedy: "Wait the number of seconds in `Retry-After`.",
   },
   server_error: {
     meaning: "An internal error occurred.",
-    remedy: "Send the request again, and name `request_id` when it persists.",
+    remedy: "Send the request again; if the error persists, report the `request_id`.",
   },
   bad_gateway: {
-    meaning: "Another server did not answer properly.",
+    meaning: "An upstream server did not respond properly.",
     remedy: "Send the request again.",
   },
   unavailable: {
     meaning: "A dependency of this request is unavailable.",
-    remedy: "Wait for the seconds in `Retry-After`.",
+    remedy: "Wait the number of seconds in `Retry-After`.",
   },
   configuration_unavailable: {
     meaning: "The configuration cannot be read at the moment.",
-    remedy: "Keep the last one and try again.",
+    remedy: "Keep using the last one and try again.",
   },
   timeout: {
-    meaning: "There was no answer in time. The request may have had its effect.",
+    meaning: "The request timed out. It may still have taken effect.",
     remedy: "Read the resource to find out whether it changed; an `Idempotency-Key` makes a repetition safe.",
   },
 };

@@ -17,7 +17,7 @@ export const accountCreatedEvent = defineEvent({
   topic,
   subject,
   audience,
-  description: "An identity was used for the first time and has an account now.",
+  description: "An identity was used for the first time, and its account was created.",
   data,
   example: { ...accountExample, changed: [] },
 });
@@ -61,11 +61,11 @@ export const accountStatusChangedEvent = defineEvent({
   topic,
   subject,
   audience,
-  description: "The account moved to another state.",
+  description: "The status of the account changed.",
   data: data.extend({
     previous_status: z.enum(accountStates).describe("The state before the change."),
-    actor: z.enum(["owner", "administrator", "system"]).describe("The one who changed it."),
-    reason: z.string().nullable().describe("The reason that was given."),
+    actor: z.enum(["owner", "administrator", "system"]).describe("Who changed it."),
+    reason: z.string().nullable().describe("The reason given."),
   }),
   example: {
     ...accountExample,
@@ -109,12 +109,12 @@ export const accessChangedEvent = defineEvent({
     id: identifier("The account, key, client, or token as `jti:<issuer>:<jti>`"),
     account_id: identifier("The account it acts for"),
     state: z.enum(accessStates),
-    epoch: z.int().describe("Rises with every change of this subject, a change of scopes included."),
+    epoch: z.int().describe("Increases with every change of this subject, including changes of its scopes."),
     changed_at: timestamp,
     not_before: timestamp
       .nullable()
       .optional()
-      .describe("Of an account: tokens of another issuer that were issued until then are not accepted any more."),
+      .describe("For an account: tokens from another issuer that were issued up to this time are no longer accepted."),
   }),
   example: {
     kind: "account",
@@ -135,7 +135,7 @@ export const accountCanaryChangedEvent = defineEvent({
   topic,
   subject,
   audience: "internal",
-  description: "The canary of account changed, as it does every minute. It is delivered to a receiver of our own.",
+  description: "The account service's canary changed, as it does every minute. It is delivered to the deployment's own receiver.",
   data: z.object({ changed_at: timestamp }),
   example: { changed_at: "2026-01-02T10:30:00.000Z" },
 });

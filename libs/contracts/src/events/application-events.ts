@@ -14,7 +14,7 @@ const applicationEvent = {
 /** Events contain nothing about secrets, not even their number. Types, scopes and algorithms may be added. */
 const data = ApplicationResource.omit({ secrets: true }).extend({
   type: z.string().describe("Where it runs: `browser`, `server`, `native` or `device`."),
-  scopes: z.array(z.string()).describe("The most that its tokens may do."),
+  scopes: z.array(z.string()).describe("The scopes that its tokens may have at most."),
   id_token_signed_response_alg: z
     .string()
     .optional()
@@ -35,7 +35,7 @@ export const applicationUpdatedEvent = defineEvent({
   ...applicationEvent,
   name: "application.updated",
   description:
-    "An application was changed; with `client_secret` in `changed` its secrets were, by a rotation or its end.",
+    "An application was changed; `client_secret` in `changed` means that its secret was rotated or the overlap of a rotation ended.",
   data,
   example: { ...example, updated_at: "2026-01-02T10:00:00.000Z", changed: ["client_secret"] },
 });
@@ -43,7 +43,7 @@ export const applicationUpdatedEvent = defineEvent({
 export const applicationDeletedEvent = defineEvent({
   ...applicationEvent,
   name: "application.deleted",
-  description: "An application was deleted: nobody signs in to it any more, and its tokens end.",
+  description: "An application was deleted: nobody can sign in to it any more, and its tokens end.",
   data,
   example: { ...example, changed: [] },
 });

@@ -12,9 +12,9 @@ export const auditRecordedEvent = defineEvent({
   subject: "account id",
   audience: "internal",
   description:
-    "An action on an account or its things was done or refused. The account service stores it as an entry of the account's audit, under the id and the time of the event.",
+    "An action on an account or its resources was performed or refused. The account service stores it in the account's audit log, with the id and the time of the event.",
   data: z.object({
-    account_id: identifier("The account in whose audit it is kept"),
+    account_id: identifier("The account whose audit log has the entry"),
     action,
     outcome,
     fields,

@@ -12,24 +12,24 @@ export const configChangedEvent = defineEvent({
   description: "An override of a property was set, unset or rolled back. Secret properties take no override.",
   data: z.object({
     property: z.string().describe("The name of the property."),
-    set: z.boolean().describe("False when the override was removed: the next source decides."),
+    set: z.boolean().describe("False when the override was removed and the next source applies."),
     value: jsonValue,
     revision: z.int().describe("One per change; a reader applies only a higher one."),
     secrecy: z
       .enum(["public", "internal", "sensitive"])
-      .describe("The secrecy of the property; a secret value is not in the event."),
+      .describe("The secrecy of the property; the event never contains a secret value."),
     audience: z
       .enum(["public", "account", "operator"])
       .optional()
       .describe("The readers of the property: everyone, accounts or operators. Absent for operators."),
     actor: z.string().describe("Account id of the actor; `system` for an expiry."),
-    reason: z.string().nullable().describe("The reason that was given."),
+    reason: z.string().nullable().describe("The reason given."),
     changed_at: timestamp,
     together: z
       .int()
       .optional()
       .describe("Number of properties that the revision changes at the same time. Absent for one."),
-    expires_at: timestamp.nullable().optional().describe("When the override ends by itself."),
+    expires_at: timestamp.nullable().optional().describe("When the override expires."),
   }),
   example: {
     property: "limits.maxPageSize",
@@ -55,9 +55,9 @@ export const flagChangedEvent = defineEvent({
   data: z.object({
     flag: z.string().describe("The key of the flag."),
     definition: FlagDefinition.nullable().describe("Null when the flag was archived."),
-    revision: z.int().describe("One per change, in one sequence with those of properties."),
+    revision: z.int().describe("One per change, in the same sequence as those of properties."),
     actor: z.string().describe("Account id of the actor."),
-    reason: z.string().nullable().describe("The reason that was given."),
+    reason: z.string().nullable().describe("The reason given."),
     changed_at: timestamp,
   }),
   example: {
@@ -93,7 +93,7 @@ export const configCanaryChangedEvent = defineEvent({
   topic: "signalbox.config.v1",
   subject: "`canary`",
   audience: "internal",
-  description: "The canary of config changed, as it does every minute. Every instance reads it as it reads overrides.",
+  description: "The config service's canary changed, as it does every minute. Every instance reads it like an override.",
   data: z.object({ changed_at: timestamp }),
   example: { changed_at: "2026-01-02T10:30:00.000Z" },
 });
@@ -124,7 +124,7 @@ export const configAppliedEvent = defineEvent({
     pending_restart: z.array(z.string()).describe("Properties whose new value waits for a restart."),
     problems: z
       .array(z.string())
-      .describe("Overrides that the instance refused or could not start with, with the reason and never a value."),
+      .describe("Overrides that the instance refused or could not start with, each with the reason but never with the value."),
     loaded_at: timestamp,
     applied_at: timestamp.optional().describe("When the instance applied that revision."),
     release: z.string().nullable().optional().describe("The release that it runs; null when it has no name."),
@@ -139,8 +139,8 @@ export const configAppliedEvent = defineEvent({
         }),
       )
       .optional()
-      .describe("Its named workers; the time is null for one that is not judged by its progress."),
-    ended: z.boolean().optional().describe("True in the last report of an instance that stops."),
+      .describe("Its named workers; the time is null for workers whose progress is not monitored."),
+    ended: z.boolean().optional().describe("True in the last report of a stopping instance."),
   }),
   example: {
     service: "images",

@@ -19,8 +19,8 @@ const keyEvent = {
 } as const;
 /** A reader of the first version refuses a scope that it does not know. */
 const eventScopeMembers = {
-  scopes: z.array(z.enum(eventScopes)).describe("Those that the first version of this event knows."),
-  all_scopes: z.array(z.string()).optional().describe("Every scope, also those that came later."),
+  scopes: z.array(z.enum(eventScopes)).describe("The scopes that the first version of this event knows."),
+  all_scopes: z.array(z.string()).optional().describe("All scopes, including those added later."),
 };
 const { replaces, replaced_by } = ApiKeyResource.shape;
 /** Keys were made before they could be rotated, and events of them are still in the log. */
@@ -34,7 +34,7 @@ const data = ApiKeyResource.extend({
 export const apiKeyCreatedEvent = defineEvent({
   ...keyEvent,
   name: "api_key.created",
-  description: "A key was made, also by rotation; the secret is never part of an event.",
+  description: "A key was created, possibly by rotation; the secret is never part of an event.",
   data,
   example: { ...apiKeyExample, changed: [] },
 });
@@ -42,7 +42,7 @@ export const apiKeyCreatedEvent = defineEvent({
 export const apiKeyUpdatedEvent = defineEvent({
   ...keyEvent,
   name: "api_key.updated",
-  description: "A key was renamed, or another key replaces it and it ends with the overlap.",
+  description: "A key was renamed, or was replaced by another key and ends with the overlap.",
   data: ApiKeyResource.extend({ ...eventScopeMembers, changed }),
   example: { ...apiKeyExample, name: "deploy to production", changed: ["name"] },
 });
@@ -52,7 +52,7 @@ export const apiKeyRevokedEvent = defineEvent({
   name: "api_key.revoked",
   description: "A key stopped working: revoked by someone, replaced by rotation, or at its expiry.",
   data: data.extend({
-    reason: z.enum(["revoked", "rotated", "expired", "account"]).describe("The reason of the revocation."),
+    reason: z.enum(["revoked", "rotated", "expired", "account"]).describe("The reason for the revocation."),
   }),
   example: {
     ...apiKeyExample,
@@ -83,7 +83,7 @@ export const serviceClientCreatedEvent = defineEvent({
 export const serviceClientUpdatedEvent = defineEvent({
   ...clientEvent,
   name: "service_client.updated",
-  description: "A service client was renamed, or has another secret.",
+  description: "A service client was renamed, or its secret was rotated.",
   data: clientData,
   example: { ...clientExample, name: "hourly import", changed: ["name"] },
 });
@@ -93,7 +93,7 @@ export const serviceClientRevokedEvent = defineEvent({
   name: "service_client.revoked",
   description: "A service client stopped working: revoked by someone, or at its expiry.",
   data: clientData.extend({
-    reason: z.enum(["revoked", "expired", "account"]).describe("The reason of the revocation."),
+    reason: z.enum(["revoked", "expired", "account"]).describe("The reason for the revocation."),
   }),
   example: {
     ...clientExample,
@@ -127,7 +127,7 @@ export const passkeyDeletedEvent = defineEvent({
   ...passkeyEvent,
   name: "passkey.deleted",
   description:
-    "A passkey was removed, and signs nobody in any more. The purge of an account is `account.deleted` alone.",
+    "A passkey was removed and no longer works. The purge of an account only emits `account.deleted`.",
   data: passkeyData,
   example: { ...exampleOf(PasskeyResource), changed: [] },
 });

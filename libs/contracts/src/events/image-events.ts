@@ -31,7 +31,7 @@ export const imageUpdatedEvent = defineEvent({
 export const imageDeletedEvent = defineEvent({
   ...shared,
   name: "image.deleted",
-  description: "The image is gone; the record is shown as it was.",
+  description: "The image was deleted; the event has its last record.",
   data,
   example: { ...imageExample, changed: [] },
 });
@@ -39,7 +39,7 @@ export const imageDeletedEvent = defineEvent({
 export const imageErasedEvent = defineEvent({
   ...shared,
   name: "image.erased",
-  description: "The bytes of a deleted image are gone, or stay for another image of the account.",
+  description: "The bytes of a deleted image were erased, or were kept for another image of the account.",
   data: ImageDeletionResource.extend({ changed }),
   example: { ...exampleOf(ImageDeletionResource), changed: [] },
 });
@@ -55,14 +55,14 @@ export const imageRenditionReadyEvent = defineEvent({
 export const imageProcessingFailedEvent = defineEvent({
   ...shared,
   name: "image.processing_failed",
-  description: "Making the named variants was given up; the original stays.",
-  data: data.extend({ reason: z.string().describe("A stable word.") }),
+  description: "Rendering the named variants failed for good; the original is kept.",
+  data: data.extend({ reason: z.string().describe("A stable code.") }),
   example: { ...imageExample, status: "failed", placeholder: null, ...failed },
 });
 
 /** A rendition to make: one derived image and the content-addressed key it is stored under. */
 export const RenditionRequest = z.object({
-  name: z.string().nullable().describe("The named variant, or null for one asked for by parameters."),
+  name: z.string().nullable().describe("The named variant; null for one requested by parameters."),
   key: z.string().describe("Key of the resulting blob; equal requests have equal keys."),
   width: z.int().nullable(),
   height: z.int().nullable(),
@@ -82,7 +82,7 @@ export const RenditionRequest = z.object({
     .union([z.literal(90), z.literal(180), z.literal(270)])
     .optional()
     .describe("Degrees clockwise."),
-  trim: z.literal(true).optional().describe("Cuts off borders of one colour."),
+  trim: z.literal(true).optional().describe("Trims borders of a single colour."),
   blur: z.number().optional().describe("Radius in pixels of the result."),
   round: z.int().optional().describe("Radius of the corners in pixels of the result."),
   pad: z.int().optional().describe("Width of the margin around the result, in pixels."),
@@ -114,7 +114,7 @@ export const imageRenderRequestedEvent = defineEvent({
   topic: "signalbox.image-render.v1",
   subject: "image id",
   audience: "internal",
-  description: "A job for the image worker. Doing it twice gives the same blobs under the same keys.",
+  description: "A job for the image worker. Running it twice produces the same blobs under the same keys.",
   data: z.object({
     ...job,
     original: z.object({ key: z.string(), mime_type: z.string(), sha256: z.string(), size_bytes: z.int() }),
@@ -158,7 +158,7 @@ export const imageRenderedEvent = defineEvent({
     ...job,
     outcome: z.enum(["rendered", "failed"]),
     renditions: z.array(RenditionResult).describe("The stored renditions, even when others failed."),
-    placeholder: z.string().nullable().describe("ThumbHash in base64, when it was asked for."),
+    placeholder: z.string().nullable().describe("ThumbHash in base64, when requested."),
     dominant_color: z.string().nullable().optional().describe("`#rrggbb`, with the placeholder."),
     failure: z
       .object({ code: z.string(), message: z.string(), retryable: z.boolean() })

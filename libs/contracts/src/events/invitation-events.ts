@@ -10,7 +10,7 @@ const subject = "invitation id";
 const audience = "operator";
 /** Invitations into an account are `member.invited`. */
 const data = InvitationResource.omit({ account_id: true, name: true }).extend({
-  role: z.enum(roles).describe("The role that it brings."),
+  role: z.enum(roles).describe("The role that it grants."),
   changed,
 });
 const { account_id: _, name: _name, ...resource } = exampleOf(InvitationResource);

@@ -13,8 +13,8 @@ const ofPeople = {
 const account_id = identifier("The person's own account");
 const method = z
   .string()
-  .describe("The way of proof: `code` by mail, `passkey`, `recovery_code`, `identity_provider`.");
-const application = z.string().describe("The client id of the application; the name of our page without one.");
+  .describe("The authentication method: `code` (by mail), `passkey`, `recovery_code` or `identity_provider`.");
+const application = z.string().describe("The client id of the application, or the name of our own page.");
 const address = z.string().nullable().describe("Client address of the request.");
 const from = { application, address };
 const exampleFrom = { application: "console", address: "203.0.113.7" };
@@ -44,7 +44,7 @@ export const signInRefusedEvent = defineEvent({
   ...ofPeople,
   name: "sign_in.refused",
   description:
-    "Sign-ins to the account were refused: one event for each reason and minute, with their number, soon after its end.",
+    "Sign-ins to the account were refused: one event per reason and minute, with the count, shortly after the minute ends.",
   data: z.object({
     account_id,
     reason: z.string().describe("The code of the refusal, such as `wrong_code`."),
@@ -66,11 +66,11 @@ export const signInRefusedEvent = defineEvent({
 export const signInEndedEvent = defineEvent({
   ...ofPeople,
   name: "sign_in.ended",
-  description: "A sign-in was ended before its time with all that came of it, or every one of the account.",
+  description: "One, several or all sign-ins to the account were ended early, along with their sessions and tokens.",
   data: z.object({
     account_id,
     sign_in_id: identifier("The ended sign-in; null for several at once").nullable(),
-    ended: z.string().describe("`one`, `others` than that of the person's browser, or `all`."),
+    ended: z.string().describe("`one`, `others` (all except the one in the person's browser) or `all`."),
     changed,
   }),
   example: { account_id: exampleAccount, sign_in_id: "sgn_5kTz8Nq1XfLcW3bRyVpJhd", ended: "one", changed: [] },
@@ -79,7 +79,7 @@ export const signInEndedEvent = defineEvent({
 export const stepUpPassedEvent = defineEvent({
   ...ofPeople,
   name: "step_up.passed",
-  description: "A person proved their identity again, for changes that need it.",
+  description: "A person confirmed their identity again, for changes that require a recent sign-in.",
   data: z.object({
     account_id,
     method,
@@ -99,7 +99,7 @@ export const stepUpPassedEvent = defineEvent({
 export const consentGrantedEvent = defineEvent({
   ...ofPeople,
   name: "consent.granted",
-  description: "A person allowed an application what it asked for.",
+  description: "A person gave an application the consent that it asked for.",
   data: z.object({
     account_id,
     ...from,

@@ -28,7 +28,7 @@ export const webhookDeliveryRecoveredEvent = defineEvent({
   ...shared,
   name: "webhook_delivery.recovered",
   subject: "delivery id",
-  description: "A delivery that was exhausted has succeeded after all.",
+  description: "An exhausted delivery has succeeded after all.",
   data,
   example: {
     ...webhookDeliveryExample,
@@ -60,11 +60,11 @@ export const webhookDeliveryAttemptedEvent = defineEvent({
     id: identifier("The attempt"),
     delivery_id: identifier("The delivery"),
     endpoint_id: identifier("The endpoint"),
-    event_type: z.string().describe("Of the event that was delivered."),
+    event_type: z.string().describe("The type of the delivered event."),
     number: z.int().describe("1 for the first."),
     outcome: z.string().describe("`succeeded`, `retry`, `exhausted`, `gone` or `held`."),
-    status: z.int().nullable().describe("HTTP status of the answer; null when none came back."),
-    error: z.string().nullable().describe("Why it failed, in a stable word."),
+    status: z.int().nullable().describe("HTTP status of the response; null when there was none."),
+    error: z.string().nullable().describe("Why it failed, as a stable code."),
     duration_ms: z.int(),
     started_at: timestamp,
   }),
@@ -89,10 +89,10 @@ export const webhookEventPublishedEvent = defineEvent({
   subject: "account id",
   audience: "internal",
   description:
-    "Events of an account were published, its own or the service's, since the last such message. An instance sends two a second for an account at most, and none for what it published in its last half second before it was killed.",
+    "Events of an account, its own or the service's, were published since the last such message. An instance sends at most two a second per account; a killed instance sends none for its last half second.",
   data: z.object({
     id: identifier("The newest of these events"),
-    type: z.string().describe("Of that event."),
+    type: z.string().describe("The type of that event."),
     created_at: timestamp,
     count: z.int().describe("Number of these events."),
   }),
@@ -109,9 +109,9 @@ export const webhookEventTypeDowngradedEvent = defineEvent({
   name: "webhook_event_type.downgraded",
   subject: "event type id",
   description:
-    "The schema of a declared type ran out of time. The type only warns now, and its events are accepted unchecked until it is changed.",
+    "The schema of a declared type timed out. The type now only warns, and its events are accepted unchecked until it is changed.",
   data: z.object({
-    name: z.string().describe("Of the type."),
+    name: z.string().describe("The name of the type."),
     enforcement: z.string().describe("The enforcement from now on."),
     enforcement_reason: z.string().describe("`check-timeout` or `compile-timeout`."),
     changed,

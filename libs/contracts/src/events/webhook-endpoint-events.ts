@@ -29,7 +29,7 @@ const data = WebhookEndpointResource.extend({
   settings: WebhookEndpointResource.shape.settings
     .extend({
       format: z.enum(eventFormats).describe("`original`, or `envelope` for every other format."),
-      body_format: z.string().optional().describe("The form of the body, also one that came later."),
+      body_format: z.string().optional().describe("The format of the body, including formats added later."),
     })
     .describe("The settings of the endpoint, without its headers and metadata."),
   scope: WebhookEndpointResource.shape.scope.optional(), // events from before it lack it
@@ -45,7 +45,7 @@ const shared = {
 export const webhookEndpointCreatedEvent = defineEvent({
   ...shared,
   name: "webhook_endpoint.created",
-  description: "An endpoint receives events committed from now on.",
+  description: "An endpoint was created; it receives events committed from now on.",
   data,
   example: { ...endpointExample, changed: [] },
 });
@@ -61,7 +61,7 @@ export const webhookEndpointUpdatedEvent = defineEvent({
 export const webhookEndpointDeletedEvent = defineEvent({
   ...shared,
   name: "webhook_endpoint.deleted",
-  description: "An endpoint is gone; the record is shown as it was.",
+  description: "An endpoint was deleted; the event has its last record.",
   data,
   example: { ...endpointExample, changed: [] },
 });
@@ -69,7 +69,7 @@ export const webhookEndpointDeletedEvent = defineEvent({
 export const webhookEndpointFailingEvent = defineEvent({
   ...shared,
   name: "webhook_endpoint.failing",
-  description: "An endpoint has failed for long and will be disabled unless it recovers. Never sent to itself.",
+  description: "An endpoint has been failing for a long time and will be disabled unless it recovers. Never sent to the endpoint itself.",
   data: data.extend({
     failing_since: z.iso.datetime({ precision: 3 }).describe("The time of the first failure in a row."),
   }),

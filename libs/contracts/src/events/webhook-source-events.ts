@@ -15,7 +15,7 @@ const shared = {
 export const webhookSourceCreatedEvent = defineEvent({
   ...shared,
   name: "webhook_source.created",
-  description: "A partner may send webhooks now.",
+  description: "A source was created; its partner can send webhooks now.",
   example: { ...webhookSourceExample, changed: [] },
 });
 
@@ -29,7 +29,7 @@ export const webhookSourceUpdatedEvent = defineEvent({
 export const webhookSourceDeletedEvent = defineEvent({
   ...shared,
   name: "webhook_source.deleted",
-  description: "A source is gone; the record is shown as it was.",
+  description: "A source was deleted; the event has its last record.",
   example: { ...webhookSourceExample, changed: [] },
 });
 
@@ -44,19 +44,19 @@ export const webhookReceivedEvent = defineEvent({
     "`forward` is `false` when the account's own endpoints do not get it.",
   data: z.object({
     source_id: identifier("The source"),
-    scheme: z.enum(webhookSchemes).describe("The way that the sender signs."),
+    scheme: z.enum(webhookSchemes).describe("How the sender signs."),
     event_type: z.string().nullable().describe("As the partner names it; null when the scheme has none."),
     delivery_id: z.string().describe("As the partner names it."),
-    received_id: z.string().optional().describe("By which the received webhook is read again."),
+    received_id: z.string().optional().describe("The id by which the received webhook can be read."),
     received_at: timestamp,
     origin: z
       .enum(["pushed", "reconciled"])
       .optional()
-      .describe("`reconciled` when it was missed as the partner sent it, and recovered from the partner's own list."),
+      .describe("`reconciled` when the original was missed and recovered from the partner's own list."),
     replay_of: z
       .string()
       .optional()
-      .describe("Present when its owner had it published again: the id of the received webhook."),
+      .describe("The id of the received webhook; present when its owner replayed it."),
     headers: z
       .record(z.string(), z.string())
       .optional()
@@ -69,11 +69,11 @@ export const webhookReceivedEvent = defineEvent({
     payload_base64: z
       .string()
       .optional()
-      .describe("The bytes of the body, when it was neither, could not be read, or was not written in UTF-8."),
+      .describe("The bytes of the body, when it was neither, could not be parsed, or was not UTF-8."),
     payload_problem: z
       .string()
       .optional()
-      .describe("Why the body is bytes only: a stable word, such as `body_malformed` or `charset_mismatch`."),
+      .describe("Why the body is bytes only: a stable code, such as `body_malformed` or `charset_mismatch`."),
   }),
   example: {
     source_id: "src_3kVn7RtY1bQzXw5Lm9PdHc",
@@ -100,7 +100,7 @@ export const webhookRejectedEvent = defineEvent({
   data: WebhookRejectionResource.omit({ received_id: true }).extend({
     source_id: identifier("The source"),
     expected: z.string().nullable().describe("The scheme of the source."),
-    found: z.string().nullable().describe("The scheme that the headers show; null for none."),
+    found: z.string().nullable().describe("The scheme that the headers suggest; null for none."),
   }),
   example: { source_id: "src_3kVn7RtY1bQzXw5Lm9PdHc", ...rejected },
 });

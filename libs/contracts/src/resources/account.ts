@@ -19,7 +19,7 @@ export const AccountResource = z
     external_id: z
       .string()
       .nullable()
-      .describe("The id of the account in another system, by an administrator; unique in this deployment."),
+      .describe("The id of the account in another system, set by an administrator; unique in this deployment."),
     contact_address: z.string().nullable().describe("The verified address, or null."),
     contact_address_verified: z.boolean().describe("True when a code confirmed the contact address."),
     pending_contact_address: z.string().nullable().describe("A new address that is not confirmed yet."),
@@ -59,23 +59,23 @@ examples.add(AccountResource, { example: accountExample });
 export const AdministeredAccountResource = AccountResource.extend({
   roles: z
     .array(z.enum(roles))
-    .describe("Roles of the account at the built-in issuer. Tokens of another issuer bring their own."),
+    .describe("Roles of the account at the built-in issuer. Tokens of another issuer carry their own."),
   scopes_max: z
     .array(z.enum(scopes))
     .nullable()
-    .describe("The scopes of the account at most, in tokens and keys alike; null for all that its roles bring."),
-  metadata: z.record(z.string(), z.string()).describe("Texts of administrators by name, at most 20."),
+    .describe("Upper limit on the account's scopes, in tokens and keys alike; null for all scopes of its roles."),
+  metadata: z.record(z.string(), z.string()).describe("Strings that administrators attach, by name, at most 20."),
   status_changed_by: z
     .enum(["owner", "administrator", "system"])
     .nullable()
-    .describe("The one who changed the state last."),
+    .describe("Who changed the state last."),
   next_statuses: z
     .array(z.enum(accountStates))
-    .describe("States into which an administrator may bring the account now; none once it is being erased."),
+    .describe("States that an administrator can set now; empty once the account is being erased."),
   recovery_requested_at: timestamp
     .nullable()
     .describe("Time at which the owner requested the recovery of the disabled account; null without a request."),
-  purged_at: timestamp.nullable().describe("Time at which the personal fields were erased. The rest is a tombstone."),
+  purged_at: timestamp.nullable().describe("Time at which the personal fields were erased; what remains is a tombstone."),
   links: z
     .object({
       self: z.string().describe("The path of this resource."),
@@ -116,7 +116,7 @@ export const AccountSettingsResource = z
     timezone: z.string().describe("The time zone, an IANA name."),
     notifications: z
       .object({ product_updates: z.boolean().describe("True sends news about the product.") })
-      .describe("The mails that the account wants."),
+      .describe("The mails that the account wants to receive."),
     updated_at: timestamp,
     links: z
       .object({

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { examples, identifier, timestamp } from "./fields.ts";
 
 const actor = z.object({
-  kind: z.enum(["owner", "administrator", "system"]).describe("The role in which the actor acted."),
+  kind: z.enum(["owner", "administrator", "system"]).describe("The capacity in which the actor acted."),
   account_id: z.string().nullable().describe("The account that acted; null for the product itself."),
   credential: z.string().nullable().describe("The id of the key or token; null if you may not see it."),
   address: z.string().nullable().describe("The client address of the request, if known and visible to you."),
@@ -12,7 +12,7 @@ const actor = z.object({
 export const AuditEntryResource = z
   .object({
     id: identifier("The entry"),
-    account_id: identifier("The account in whose audit it is kept"),
+    account_id: identifier("The account whose audit log has the entry"),
     action: z.string().describe("The action, such as `account.update`, or the refused operation."),
     outcome: z.enum(["done", "refused"]).describe("The result: the change was made, or refused."),
     fields: z.array(z.string()).describe("Names of the changed or invalid fields, never values."),
@@ -23,8 +23,8 @@ export const AuditEntryResource = z
       .describe(
         "The id of the key, client, login, token, image, source, endpoint or property; null for the account itself.",
       ),
-    actor: actor.describe("The one who acted."),
-    request_id: z.string().nullable().describe("The request that did it."),
+    actor: actor.describe("Who acted."),
+    request_id: z.string().nullable().describe("The request in which it happened."),
     created_at: timestamp,
   })
   .meta({ id: "AuditEntry", description: "An action on an account, or its refusal: actor, time and reason." })

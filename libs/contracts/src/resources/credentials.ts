@@ -15,9 +15,9 @@ export const ApiKeyResource = z
       .describe("The state of the credential; only an active one is accepted."),
     created_at: timestamp,
     created_by: createdBy,
-    expires_at: timestamp.nullable().describe("The time when it ends by itself; null is never."),
-    last_used_at: timestamp.nullable().describe("To the minute."),
-    revoked_at: timestamp.nullable().describe("The time of its revocation; null while it was not revoked."),
+    expires_at: timestamp.nullable().describe("The time when it expires; null for never."),
+    last_used_at: timestamp.nullable().describe("Time of its last use, to the minute."),
+    revoked_at: timestamp.nullable().describe("The time of its revocation; null if it was not revoked."),
     replaces: identifier("The key that this one replaces").nullable(),
     replaced_by: identifier("The key that replaces this one").nullable(),
   })
@@ -54,15 +54,15 @@ export const ServiceClientResource = z
       .describe("The state of the credential; only an active one is accepted."),
     created_at: timestamp,
     created_by: createdBy,
-    expires_at: timestamp.nullable().describe("The time when it ends by itself; null is never."),
+    expires_at: timestamp.nullable().describe("The time when it expires; null for never."),
     secrets: liveValues("secrets"),
     previous_secret_expires_at: timestamp
       .nullable()
       .describe("Deprecated: use `secrets`. End of the previous secret; null when only one is valid."),
     last_used_at: timestamp.nullable().describe("Time of the last use of its secret, to the minute."),
-    revoked_at: timestamp.nullable().describe("The time of its revocation; null while it was not revoked."),
+    revoked_at: timestamp.nullable().describe("The time of its revocation; null if it was not revoked."),
   })
-  .meta({ id: "ServiceClient", description: "A program that acts for the account that made it, without its secret." })
+  .meta({ id: "ServiceClient", description: "A program that acts for the account that created it; its secret is left out." })
   .register(examples, {
     example: {
       id: "cli_4nVq2Yc8WfKsR0bZxLtPgd",
@@ -86,7 +86,7 @@ export const PasskeyResource = z
   .object({
     id: identifier("The passkey"),
     name: z.string().describe("The name that its holder gave it."),
-    synced: z.boolean().describe("True when it is copied to the holder's other devices."),
+    synced: z.boolean().describe("True when it is synced to the holder's other devices."),
     created_at: timestamp.describe("The time at which it was added."),
     last_used_at: timestamp.nullable().describe("The time of its last sign-in; null before the first."),
   })
@@ -107,28 +107,28 @@ export type PasskeyResource = z.output<typeof PasskeyResource>;
 export const CurrentCredentialResource = z
   .object({
     account_id: identifier("The account that it acts for"),
-    person_id: identifier("The own account of the person who has the token; null for other credentials").nullable(),
+    person_id: identifier("The personal account of the token's owner; null for other credentials").nullable(),
     member_role: z
       .enum(memberRoles)
       .nullable()
       .describe("The person's role in the account; null in their own account, and without a person."),
     kind: z
       .enum(["token", "api-key", "client", "portal"])
-      .describe("`token` is the access token of a person, `portal` the session of a link into the portal."),
+      .describe("`token` is a person's access token, `portal` a portal session."),
     id: z.string().describe("The id of the key or client, or the name of the token, as the audit shows it."),
     name: z
       .string()
       .nullable()
-      .describe("The name of the key or client, or the browser of the sign-in; null when none is known."),
+      .describe("The name of the key or client, or the browser of the sign-in; null when unknown."),
     sign_in_id: identifier("The sign-in at the built-in issuer that a token comes from").nullable(),
     issuer: z.string().nullable().describe("The name of the token's issuer, `signalbox` for the built-in one."),
-    scopes: z.array(z.enum(scopes)).describe("The scopes that it has now."),
-    roles: z.array(z.enum(roles)).describe("The roles that it has now."),
-    expires_at: timestamp.nullable().describe("Null when it does not expire."),
+    scopes: z.array(z.enum(scopes)).describe("Its current scopes."),
+    roles: z.array(z.enum(roles)).describe("Its current roles."),
+    expires_at: timestamp.nullable().describe("The time when it expires; null for never."),
     recent_sign_in_until: timestamp
       .nullable()
       .describe(
-        "End of the time in which the sign-in is recent enough for sensitive changes; null when it is not, and for keys and clients.",
+        "Time until which the sign-in is recent enough for sensitive changes; null when it is not recent, and for keys and clients.",
       ),
   })
   .meta({ id: "CurrentCredential", description: "The credential of this request." })
@@ -156,13 +156,13 @@ const PortalTheme = z
   .strictObject({
     accent: z
       .string()
-      .regex(/^#[0-9a-fA-F]{6}$/, "Must be a colour as #0b57d0.")
+      .regex(/^#[0-9a-fA-F]{6}$/, "Must be a colour such as #0b57d0.")
       .optional()
-      .describe("The colour of buttons and links, as `#0b57d0`. It is darkened or lightened until it can be read."),
+      .describe("The colour of buttons and links, such as `#0b57d0`. It is darkened or lightened until it is readable."),
     radius: z.int().min(0).max(16).optional().describe("The radius of corners in pixels. Default: 6."),
-    scheme: z.enum(["auto", "light", "dark"]).default("auto").describe("`auto` follows the browser of the subscriber."),
+    scheme: z.enum(["auto", "light", "dark"]).default("auto").describe("`auto` follows the subscriber's browser."),
   })
-  .meta({ id: "PortalTheme", description: "Looks of the portal." })
+  .meta({ id: "PortalTheme", description: "Appearance of the portal." })
   .register(examples, { example: { accent: "#0b57d0", radius: 8, scheme: "auto" } });
 
 /** A portal session without its link, which is shown once. */
@@ -174,7 +174,7 @@ export const PortalSessionResource = z
     access: z
       .enum(["read", "write", "manage"])
       .describe(
-        "`read` sees; `write` also pauses, resumes, edits, tests, sends again and replays; `manage` also changes the URL and sees and rotates secrets.",
+        "`read` can view; `write` can also pause, resume, edit, test, retry and replay; `manage` can also change the URL, and reveal and rotate secrets.",
       ),
     theme: PortalTheme,
     status: z
@@ -183,9 +183,9 @@ export const PortalSessionResource = z
     created_at: timestamp,
     created_by: createdBy,
     expires_at: timestamp,
-    ended_at: timestamp.nullable().describe("The time at which it was ended; null while it was not."),
+    ended_at: timestamp.nullable().describe("The time at which it was ended; null if it was not."),
   })
-  .meta({ id: "PortalSession", description: "A session of the portal, without its link." })
+  .meta({ id: "PortalSession", description: "A portal session, without its link." })
   .register(examples, {
     example: {
       id: "pts_4Mn7RtY2kWq9ZbXc5VfHsJ",

@@ -10,16 +10,16 @@ const flagTypes = ["boolean", "string", "integer", "float", "object"] as const;
 const flagKey = z
   .string()
   .max(100)
-  .regex(/^[A-Za-z0-9][\w.-]*$/, "A key begins with a letter or digit, followed by letters, digits and . _ -");
+  .regex(/^[A-Za-z0-9][\w.-]*$/, "A key must begin with a letter or digit, followed by letters, digits, . _ or -");
 const variantName = z
   .string()
   .max(60)
-  .regex(/^[A-Za-z0-9][\w.-]*$/, "A variant is named by letters, digits and . _ -");
+  .regex(/^[A-Za-z0-9][\w.-]*$/, "A variant name may only have letters, digits, . _ and -");
 /** Not `format: date`, which validators of the topic's schemas may not know. */
 const day = z
   .string()
-  .regex(/^\d{4}-\d\d-\d\d$/, "A day is written as 2026-12-31.")
-  .refine((text) => parseRfc3339(`${text}T00:00:00Z`) !== null, "There is no such day.");
+  .regex(/^\d{4}-\d\d-\d\d$/, "Must be a date such as 2026-12-31.")
+  .refine((text) => parseRfc3339(`${text}T00:00:00Z`) !== null, "This date does not exist.");
 const days = z.int().min(0).max(36_500);
 
 /** Operators over the attributes of a context, as flagd has them. */
@@ -43,7 +43,7 @@ const attributeName = z
   .max(100)
   .regex(
     /^[A-Za-z_$][\w$-]*(?:\.[\w$-]+)*$/,
-    "An attribute is named by letters, digits, _ $ and -; dots lead into objects.",
+    "An attribute name may only have letters, digits, _ $ and -; dots address members of objects.",
   );
 const isAttributeText = (value: unknown): boolean => typeof value === "string" && value.length <= 1_000;
 
@@ -68,8 +68,8 @@ const FlagRule = z
       .describe("Only callers with one of these locales."),
     age: z
       .strictObject({
-        from: days.optional().describe("The first day that counts."),
-        to: days.optional().describe("The first day that no longer counts."),
+        from: days.optional().describe("The first day of the period."),
+        to: days.optional().describe("The first day after the period."),
       })
       .optional()
       .describe("Days since the account was created: at least `from`, less than `to`."),
@@ -81,33 +81,33 @@ const FlagRule = z
           value: jsonValue
             .refine(
               isAttributeValue,
-              "The value must be a text, number, boolean, or a list of 1 to 1,000 texts and numbers.",
+              "The value must be a string, number, boolean, or a list of 1 to 1,000 strings and numbers.",
             )
-            .describe("A text, number, boolean, or list of texts and numbers."),
+            .describe("A string, number, boolean, or list of strings and numbers."),
         }),
       )
       .min(1)
       .max(20)
       .optional()
-      .describe("Conditions over attributes that your program sends; all of them must hold."),
+      .describe("Conditions on attributes that your program sends; all of them must match."),
     percentage: z
       .number()
       .min(0)
       .max(100)
       .multipleOf(0.001)
       .optional()
-      .describe("The share of accounts; raising it only adds some."),
-    by: attributeName.optional().describe("The attribute by which the share is chosen, instead of the account."),
-    variant: variantName.describe("The variant that the rule gives."),
+      .describe("The share of accounts; raising it only adds accounts."),
+    by: attributeName.optional().describe("The attribute to bucket by, instead of the account."),
+    variant: variantName.describe("The variant that the rule returns."),
   })
-  .describe("The first rule whose conditions all hold decides.");
+  .describe("A rule; the first one whose conditions all match decides.");
 
 /** A flag as operators write it and services evaluate it. */
 export const FlagDefinition = z.strictObject({
   key: flagKey.describe("The key of the flag."),
-  state: z.enum(flagStates).describe("The stage of the flag's life."),
+  state: z.enum(flagStates).describe("The lifecycle stage of the flag."),
   type: z.enum(flagTypes).describe("The type of the values."),
-  description: z.string().max(1_000).default("").describe("A text for people."),
+  description: z.string().max(1_000).default("").describe("A description for people."),
   variants: z
     .array(z.strictObject({ name: variantName.describe("The name of the variant."), value: jsonValue }))
     .min(1)
@@ -120,7 +120,7 @@ export const FlagDefinition = z.strictObject({
     .array(
       z.strictObject({
         flag: flagKey.describe("The key of the other flag."),
-        variants: z.array(variantName).min(1).max(50).describe("The variants that it must have."),
+        variants: z.array(variantName).min(1).max(50).describe("The variants that it must evaluate to."),
       }),
     )
     .max(10)
@@ -128,20 +128,20 @@ export const FlagDefinition = z.strictObject({
     .describe("Other flags that must evaluate to one of these variants."),
   schedule: z
     .strictObject({
-      from: timeInput.nullable().default(null).describe("The beginning; null is since ever."),
-      until: timeInput.nullable().default(null).describe("The end; null is for ever."),
+      from: timeInput.nullable().default(null).describe("The start; null for no start."),
+      until: timeInput.nullable().default(null).describe("The end; null for no end."),
     })
     .nullable()
     .default(null)
     .describe("The schedule of the flag; outside of it everyone gets `off`."),
-  client: z.boolean().optional().describe("True when keys without scopes, those of browsers and apps, see the flag."),
+  client: z.boolean().optional().describe("True when client keys, which have no scopes and are meant for browsers and apps, can read the flag."),
   owner: z.string().min(1).max(100).describe("Contact for questions about the flag."),
-  expires: day.nullable().default(null).describe("The day from which on it is listed as stale."),
+  expires: day.nullable().default(null).describe("The day from which it is listed as stale."),
   salt: z
     .string()
     .min(1)
     .max(100)
-    .describe("Input of the choice of accounts: flags with the same salt choose the same ones."),
+    .describe("The salt of the rollout: flags with the same salt choose the same accounts."),
 });
 
 export type FlagDefinition = z.output<typeof FlagDefinition>;

@@ -7,16 +7,16 @@ import { examples, identifier, timestamp } from "./fields.ts";
 export const InvitationResource = z
   .object({
     id: identifier("The invitation"),
-    address: z.string().nullable().describe("The invited address; null for a link that is passed on by hand."),
+    address: z.string().nullable().describe("The invited address; null for a link to pass on by hand."),
     name: z.string().nullable().describe("The person's name, offered at their first sign-in; null when unknown."),
     account_id: identifier("The account that the person joins as a member; null for this deployment").nullable(),
-    role: z.enum(invitationRoles).describe("The role that it brings."),
+    role: z.enum(invitationRoles).describe("The role that it grants."),
     scopes_max: z
       .array(z.enum(scopes))
       .nullable()
-      .describe("The scopes that the role brings at most; null for all scopes of the role."),
+      .describe("Upper limit on the scopes of the role; null for all of them."),
     locale: z.string().describe("The language of the mail, and of the new account."),
-    status: z.enum(["open", "accepted", "revoked", "expired"]).describe("`open` ones can be accepted."),
+    status: z.enum(["open", "accepted", "revoked", "expired"]).describe("Only an `open` one can be accepted."),
     invited_by: identifier("The account that invites"),
     created_at: timestamp,
     expires_at: timestamp,

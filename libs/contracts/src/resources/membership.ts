@@ -15,9 +15,9 @@ export const MembershipResource = z
       .enum(memberRoles)
       .describe("`viewer` reads, `developer` writes too, `owner` also has `account:security` and manages members."),
     created_at: timestamp.describe("The time at which the person joined."),
-    invited_by: identifier("The account of the one who invited").nullable(),
+    invited_by: identifier("The account of the person who sent the invitation").nullable(),
   })
-  .meta({ id: "Membership", description: "A person's place in an account that is not their own." })
+  .meta({ id: "Membership", description: "A person's membership in an account that is not their own." })
   .register(examples, {
     example: {
       id: "mbr_6Yt2Hq9XfLcW5bRyNpJhdZ",

@@ -11,9 +11,9 @@ const seconds = (of: string) => z.number().nonnegative().describe(`Seconds ${of}
 const count = (of: string) => z.int().nonnegative().describe(of);
 const version = z
   .string()
-  .describe("The state that was read: send it as `If-Match`, in quotes, and a change that came between is refused.");
+  .describe("The version that was read. Send it as `If-Match`, in quotes, to have the request refused if the state changed in between.");
 const reason = z.string().describe("The failure, in one line.");
-const eventType = z.string().nullable().describe("Null for a message without a readable type.");
+const eventType = z.string().nullable().describe("The event type; null for a message without a readable one.");
 
 /** A running instance of a service. */
 export const InstanceResource = z
@@ -51,7 +51,7 @@ export const WorkerResource = z
     worker: z.string().describe("The name of the worker."),
     state: z.enum(["running", "waiting", "stopped", "gave up"]).describe("`waiting` for its restart after a failure."),
     restarts: count("Restarts after failures since the start of the instance."),
-    last_beat_at: timestamp.nullable().describe("Null for a worker that is not judged by its progress."),
+    last_beat_at: timestamp.nullable().describe("When it last made progress; null for a worker whose progress is not monitored."),
     last_seen_seconds: seconds("since the instance reported this"),
   })
   .meta({ id: "Worker" })
@@ -90,7 +90,7 @@ export const ConsumerGroupResource = z
           partitions: count("Partitions that it reads."),
         }),
       )
-      .describe("The living members."),
+      .describe("The active members."),
     parked: z
       .object({
         messages: count("Messages that wait."),
@@ -208,7 +208,7 @@ export const ParkedKeyResource = z
 export const ParkedMessageResource = z
   .object({
     id: z.string().describe("Its place in the queues of the service: a later message has a higher number."),
-    since: timestamp.describe("When it came into the queue."),
+    since: timestamp.describe("When it was queued."),
     event_id: messageShape.event_id,
     event_type: eventType,
     topic: messageShape.topic,
@@ -238,7 +238,7 @@ const decodedShape = {
   body: z
     .unknown()
     .describe(
-      "The event, masked: numbers, ids, times and words of the catalogue are shown; a number that a double would change is a text.",
+      "The event, masked: only numbers, ids, times and words of the catalogue are shown; a number that a double cannot represent is a string.",
     ),
 };
 
@@ -270,7 +270,7 @@ export const BackupResource = z
     age_seconds: seconds("since its moment"),
     release: z.string().describe("The release that wrote it."),
     bytes: z.int().describe("Sum of its files; those that it shares with another backup count too."),
-    verified_at: timestamp.nullable().describe("When its checksums were last found right; null for never."),
+    verified_at: timestamp.nullable().describe("When its checksums last matched; null for never."),
     restored_at: timestamp
       .nullable()
       .describe("When its databases were last restored on a scratch server; null for never."),
@@ -293,13 +293,13 @@ const operationReason = z
   .trim()
   .min(1)
   .max(500)
-  .describe("Why; it stands in the audit.")
+  .describe("The reason, recorded in the audit log.")
   .meta({ examples: ["The image was deleted since."] });
 
 const dryRun = z
   .boolean()
   .default(false)
-  .describe("True only says what would happen.")
+  .describe("True for a dry run, which only reports what would happen.")
   .meta({ examples: [false] });
 
 /** The input of an action that loses nothing. */
@@ -332,7 +332,7 @@ export const operationOutcome = <Target extends z.ZodType>(target: Target, id: s
 
 /** A service that did not answer; what the others answered is shown. */
 export const UnavailableService = z
-  .object({ service, message: z.string().describe("Why it did not answer.") })
+  .object({ service, message: z.string().describe("Why it did not respond.") })
   .meta({ id: "UnavailableService" })
   .register(examples, {
     example: { service: "images", message: "A service that this request needs does not answer." },

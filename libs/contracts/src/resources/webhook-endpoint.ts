@@ -3,8 +3,8 @@ import { examples, identifier, jsonValue, liveValues, timestamp } from "./fields
 
 const header = z.object({
   name: z.string().describe("The name of the header."),
-  value: z.string().nullable().describe("Null for one that is secret."),
-  secret: z.boolean().describe("True if the value is sealed and never shown."),
+  value: z.string().nullable().describe("The value of the header; null for a secret one."),
+  secret: z.boolean().describe("True if the value is encrypted and never shown."),
 });
 const clientCertificate = z.object({
   subject: z.string().describe("The subject of the certificate."),
@@ -17,33 +17,33 @@ const WebhookEndpointSettings = z.object({
   retry_schedule_seconds: z
     .array(z.int())
     .nullable()
-    .describe("Delay before each attempt, the first member that of the first attempt; null is the default."),
-  timeout_seconds: z.int().nullable().describe("Deadline of one attempt; null is the default."),
-  max_in_flight: z.int().nullable().describe("Attempts at the same time; null is the default."),
+    .describe("Delay before each attempt, starting with the first one; null for the default."),
+  timeout_seconds: z.int().nullable().describe("Deadline of one attempt; null for the default."),
+  max_in_flight: z.int().nullable().describe("Attempts at the same time; null for the default."),
   rate: z
     .object({
       limit: z.int().describe("The number of deliveries in one period."),
       per_seconds: z.int().describe("The length of the period in seconds."),
     })
     .nullable()
-    .describe("Attempts in a time, over all processes; null means no limit."),
+    .describe("Attempts per period, across all processes; null for no limit."),
   ordered: z.boolean().describe("One delivery at a time for each subject, in the order of its events."),
   order_hold_seconds: z
     .int()
     .nullable()
     .describe("Time for which a failing delivery holds up its subject before it is parked; null for the default."),
-  filter: z.record(z.string(), jsonValue).nullable().describe("Conditions on `data`; null takes every event."),
+  filter: z.record(z.string(), jsonValue).nullable().describe("Conditions on `data`; null matches every event."),
   headers: z.array(header).describe("Headers that every delivery carries."),
-  metadata: z.record(z.string(), z.string()).describe("Kept for the owner; not sent."),
-  signatures: z.array(z.enum(["stripe", "github", "v1a"])).describe("Signatures besides the usual ones."),
+  metadata: z.record(z.string(), z.string()).describe("For the owner's own use; never sent."),
+  signatures: z.array(z.enum(["stripe", "github", "v1a"])).describe("Signatures in addition to the usual ones."),
   client_certificate: clientCertificate
     .nullable()
     .describe("The certificate that deliveries present in the TLS handshake."),
-  api_version: z.string().nullable().describe("The version of events that it gets; null is the newest."),
+  api_version: z.string().nullable().describe("The version of events that it receives; null for the newest."),
   format: z
     .enum(["envelope", "original", "cloudevents", "thin"])
     .describe(
-      "The form of the body: the `envelope` of Standard Webhooks, `original` for a partner's webhook as the partner sent it, `cloudevents`, or `thin` with the id of what it is about.",
+      "The format of the body: the `envelope` of Standard Webhooks, `original` for a partner's webhook exactly as sent, `cloudevents`, or `thin` with just the id of the subject.",
     ),
 });
 
@@ -56,7 +56,7 @@ export const WebhookEndpointResource = z
       .optional()
       .describe("`push` posts to the URL; `pull` keeps messages until a consumer takes them."),
     url: z.string().describe("The address that deliveries are sent to; empty for a pull endpoint."),
-    description: z.string().nullable().describe("A text for people."),
+    description: z.string().nullable().describe("A description for people."),
     event_types: z.array(z.string()).describe("Names of events, or a prefix that ends in `*`."),
     scope: z.enum(["account", "all"]).describe("The accounts whose events it gets: its own, or, for operators, all."),
     status: z
@@ -68,7 +68,7 @@ export const WebhookEndpointResource = z
     ends_at: timestamp
       .nullable()
       .optional()
-      .describe("When an endpoint for listening is deleted, unless its stream goes on; null for any other."),
+      .describe("When a listening endpoint is deleted unless its stream continues; null for any other endpoint."),
     created_at: timestamp,
     updated_at: timestamp,
   })
@@ -124,8 +124,8 @@ export const WebhookDeliveryResource = z
       .enum(["pending", "held", "parked", "succeeded", "exhausted", "cancelled"])
       .describe("The state of the delivery."),
     attempts: z.int().describe("Attempts made so far."),
-    last_status: z.int().nullable().describe("HTTP status of the last attempt; null when none came back."),
-    last_error: z.string().nullable().describe("Why the last attempt failed, in a stable word."),
+    last_status: z.int().nullable().describe("HTTP status of the response to the last attempt; null when there was none."),
+    last_error: z.string().nullable().describe("Why the last attempt failed, as a stable code."),
     created_at: timestamp,
     last_attempt_at: timestamp.nullable().describe("The time of the last attempt; null before the first."),
     next_attempt_at: timestamp.nullable().describe("The time of the next attempt; null when none is planned."),

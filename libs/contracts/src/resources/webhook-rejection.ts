@@ -6,7 +6,7 @@ import { webhookSchemes, webhookSourceExample } from "./webhook-source.ts";
 export const WebhookRejectionResource = z
   .object({
     id: identifier("The rejection"),
-    reason: z.string().describe("A stable word, such as signature_mismatch."),
+    reason: z.string().describe("A stable code, such as signature_mismatch."),
     status: z.int().describe("Status of the answer to the partner."),
     body_bytes: z.int().describe("The size of the body in bytes."),
     address: z.string().describe("The network address of the sender."),
@@ -14,14 +14,14 @@ export const WebhookRejectionResource = z
     received_id: z.string().nullable().describe("The received webhook that a retry created."),
     signed_at: timestamp
       .nullable()
-      .describe("The time that the sender signed, as the request has it; null when none was read."),
+      .describe("The signed timestamp as it was sent; null when none could be read."),
     age_seconds: z.int().nullable().describe("Seconds from then to its arrival; negative for a time in the future."),
-    tolerance_seconds: z.number().nullable().describe("The largest age, both ways, that the source accepted."),
+    tolerance_seconds: z.number().nullable().describe("The largest deviation, in either direction, that the source accepted."),
     expected: z.enum(webhookSchemes).nullable().describe("The scheme of the source."),
-    found: z.enum(webhookSchemes).nullable().describe("The scheme that the headers show; null for none."),
+    found: z.enum(webhookSchemes).nullable().describe("The scheme that the headers suggest; null for none."),
     headers_seen: z.array(z.string()).describe("Names of the headers that the scheme reads and the request had."),
-    headers_missing: z.array(z.string()).describe("Names of those that it lacked."),
-    verify_url: z.string().describe("Explains the webhook step by step, when it is posted there."),
+    headers_missing: z.array(z.string()).describe("Names of the headers that were missing."),
+    verify_url: z.string().describe("Post the webhook to this path for a step-by-step explanation."),
     rejected_at: timestamp,
   })
   .meta({ id: "WebhookRejection" })

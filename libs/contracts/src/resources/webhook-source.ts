@@ -20,18 +20,18 @@ const SenderKey = z
     api_url: z.string().describe("The address of the sender's API."),
     state: z.enum(senderKeyStates).describe("`refused` when the sender does not take the key."),
     reason: z.string().nullable().describe("Stable word for a refused key; null otherwise."),
-    since: timestamp.describe("The time since which this is its state."),
+    since: timestamp.describe("The time since which it has been in this state."),
     set_at: timestamp.describe("The time at which the key was given."),
   })
   .nullable()
-  .describe("The read key by which missed webhooks are recovered, without its text; null for none.");
+  .describe("The read key that recovers missed webhooks, without its value; null for none.");
 
 /** A partner that may post to `/ingest/{id}`, without the secret, which is write-only. */
 export const WebhookSourceResource = z
   .object({
     id: identifier("The source"),
     name: z.string().describe("The name that its owner gave it."),
-    scheme: z.enum(webhookSchemes).describe("The way that the sender signs."),
+    scheme: z.enum(webhookSchemes).describe("How the sender signs."),
     preset: z.string().nullable().optional().describe("The preset of a known sender that it follows; null for none."),
     preset_version: z
       .string()
@@ -45,7 +45,7 @@ export const WebhookSourceResource = z
     former_ingest_paths: z
       .array(z.object({ ingest_path: z.string().describe("The path that the sender posts to."), ends_at: timestamp }))
       .optional()
-      .describe("Former paths that are still accepted, the latest first."),
+      .describe("Former paths that are still accepted, most recent first."),
     addresses: liveValues("addresses", {
       ingest_path: z.string().describe("The path of this address."),
     }).optional(),
@@ -53,7 +53,7 @@ export const WebhookSourceResource = z
     overlaps_end_at: z
       .array(timestamp)
       .optional()
-      .describe("When each secret that was rotated out stops verifying, the last one first."),
+      .describe("When each rotated-out secret stops verifying, latest first."),
     secrets: liveValues("secrets").optional(),
     sender_key: SenderKey.optional(),
     created_at: timestamp,

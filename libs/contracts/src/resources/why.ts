@@ -7,14 +7,14 @@ const whyVerdicts = ["done", "failed", "refused", "waiting", "hole"] as const;
 /** One step of the chain behind an id. */
 export const WhyStep = z
   .object({
-    at: timestamp.nullable().describe("When it happened; null for a hole without a time."),
-    service: z.enum(serviceNames).describe("The service that knows of it."),
-    id: z.string().nullable().describe("The id of the thing; null for a hole."),
+    at: timestamp.nullable().describe("When it happened; null for a gap without a time."),
+    service: z.enum(serviceNames).describe("The service that reported it."),
+    id: z.string().nullable().describe("The id of the item; null for a gap."),
     what: z.string().describe("What happened, in one sentence."),
     verdict: z
       .enum(whyVerdicts)
-      .describe("`waiting` has an end to come; `hole` names what the chain cannot show, and why."),
-    reason: z.string().nullable().describe("The stable word or the sentence behind a failure, a refusal or a wait."),
+      .describe("`waiting` is not over yet; `hole` is a gap: it names what the chain cannot show, and why."),
+    reason: z.string().nullable().describe("The stable code or the sentence that explains a failure, a refusal or a wait."),
     by: z.string().nullable().describe("The credential that did it; null for the product or one that you may not see."),
     link: z.string().nullable().describe("The path of the resource; null where there is none."),
   })

@@ -40,7 +40,7 @@ const declarations = [
   facts("signalbox.image-rendered.v1", "image-worker", "Results of the image worker."),
   state("signalbox.config.v1", "config", "The overrides of properties and the flags, one record each."),
   {
-    ...facts("signalbox.config-applied.v1", "config", "The configuration of each instance, reported by itself."),
+    ...facts("signalbox.config-applied.v1", "config", "The configuration of each instance, as it reports it."),
     partitions: 1,
     cleanup: "compact",
     // An instance reports again on start and on change; the record of one that is gone may go too.
@@ -53,12 +53,12 @@ const declarations = [
     // Past rejections are read from the list of rejections.
     retentionMs: hours(1),
   },
-  facts("signalbox.webhook-delivery.v1", "webhook-delivery", "Endpoints, and the fate of deliveries."),
+  facts("signalbox.webhook-delivery.v1", "webhook-delivery", "Endpoints, and the outcomes of their deliveries."),
   {
     ...facts(
       "signalbox.webhook-attempt.v1",
       "webhook-delivery",
-      "Attempts of deliveries, and published events by their number, for live observers.",
+      "Delivery attempts, and the counts of published events, for live observers.",
     ),
     // Past attempts and events are read from their lists.
     retentionMs: hours(1),
