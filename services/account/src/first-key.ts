@@ -11,6 +11,6 @@ export const createFirstKey = (context: JobContext): Promise<string> =>
   withFirstAccount(context, "signalbox-first-key", async ({ tx, account, operator, by, service }) => {
     const wanted = { name: "First key", scopes, roles: ["admin"], expiresAt: null } as const;
     const result = await createCredential(service, tx, operator, apiKeyKind, account, wanted, by);
-    if (result.outcome !== "issued") throw new Error(`the first key could not be made: ${result.outcome}`);
+    if (result.outcome !== "issued") throw new Error(`the first key could not be created: ${result.outcome}`);
     return result.secret;
   });

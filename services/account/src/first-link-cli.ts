@@ -7,7 +7,7 @@ import { createFirstLink } from "./first-link.ts";
 const link = await createFirstLink(openJob("first-link"));
 if (link === null) {
   process.stderr.write(
-    "The built-in issuer is off (account.issuer.enabled): administrators of another one need no first link.\n",
+    "The built-in issuer is off (account.issuer.enabled): with another issuer administrators need no first link.\n",
   );
   process.exitCode = 1;
 } else {

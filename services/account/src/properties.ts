@@ -14,13 +14,13 @@ const count = (value: number, max: number, unit: string, effect: string) =>
 const requests = (value: number, of: string) =>
   property.integer(
     { default: value, min: 1, max: 1_000_000, unit: "requests" },
-    `Requests of ${of}; further ones are 429.`,
+    `Requests of ${of}; further ones get 429.`,
   );
 
 const exportUrl = (service: string) =>
   property.string(
     { default: null, pattern: "https?://.+", format: "url", local: true },
-    `Address of the ${service} service's internal listener, for the export of an account; unset leaves its part out.`,
+    `Address of the ${service} service's internal listener, for account exports; if unset, exports leave its part out.`,
   );
 
 /** The values that `mail.from` accepts: an address, or a name and an address. */
@@ -40,7 +40,7 @@ export const properties = defineProperties({
   "webhook-delivery.internal-url": {
     ...exportUrl("webhook-delivery"),
     effect:
-      "Address of the webhook-delivery service's internal listener, for the export of an account and the endpoints of portal sessions; unset skips both.",
+      "Address of the webhook-delivery service's internal listener, for account exports and the endpoints of portal sessions; if unset, both are skipped.",
   },
   "account.require-verified-contact": property.boolean(
     { default: false, reload: "live" },
@@ -48,7 +48,7 @@ export const properties = defineProperties({
   ),
   "account.registration": property.string(
     { default: "invited", choices: ["closed", "invited", "domains", "open"], reload: "live", guarded: true },
-    "People who get an account by their first sign-in: nobody, invited ones, those with an address of account.registration.domains too, or everybody.",
+    "Who gets an account at their first sign-in: nobody, invited people, also people with an address in account.registration.domains, or everybody.",
   ),
   "account.registration.domains": property.list(
     { default: [], pattern: "[a-z0-9]([a-z0-9.-]*[a-z0-9])?", maxLength: 253, reload: "live", guarded: true },
@@ -60,7 +60,7 @@ export const properties = defineProperties({
   ),
   "account.sign-in.passkey-roles": property.list(
     { default: [], choices: ["viewer", "developer", "owner", "operator", "admin"], reload: "live", guarded: true },
-    "Roles that need a passkey, in the person's own account or another: a mailed code neither signs them in nor completes a step-up. Needs `http.base-url` with a host name and TLS, or localhost.",
+    "Roles that require a passkey, in the person's own account or another: a mailed code does not sign them in or complete a step-up. Needs `http.base-url` with a host name and TLS, or localhost.",
   ),
   "account.invitations.max": count(
     100,
@@ -101,13 +101,13 @@ export const properties = defineProperties({
   ),
   "account.api-keys.environment": property.string(
     { default: "dev", pattern: "[a-z0-9]{1,16}" },
-    "The second part of new API keys (`sbx_dev_…`), which distinguishes keys of test systems at sight.",
+    "The second part of new API keys (`sbx_dev_…`), which makes keys of test systems recognisable at a glance.",
   ),
   "account.api-keys.max": count(
     100,
     10_000,
     "keys",
-    "Maximum number of live API keys per account. Keys in the overlap of a rotation may be as many again.",
+    "Maximum number of live API keys per account. Up to as many again may be in the overlap of a rotation.",
   ),
   "account.clients.max": count(
     100,
@@ -144,7 +144,7 @@ export const properties = defineProperties({
     30,
     365,
     "days",
-    "Days after which the built-in issuer signs with a new key.",
+    "Days after which the built-in issuer rotates its signing key.",
   ),
 });
 

@@ -78,6 +78,6 @@ test("a key whose check digits are wrong is told that it is mistyped", async () 
   const mistyped = `${key.slice(0, -1)}${key.endsWith("0") ? "1" : "0"}`;
   const { status, body: refusal } = await account.send("GET", path, { headers: { "x-api-key": mistyped } });
   assert.equal(status, 401);
-  assert.equal(refusal.error.message, "The API key is mistyped: a part is missing, or its check digits do not fit.");
+  assert.equal(refusal.error.message, "The API key is mistyped: a part is missing, or its check digits do not match.");
   assert.equal((await account.send("GET", path)).status, 401);
 });

@@ -92,7 +92,7 @@ test("a first link signs the first administrator in with a new passkey, which is
   const last = await answer();
   assert.equal(last.status, 200);
   assert.match(last.text, /You are signed in as .*, the first administrator\. From now on, sign in with this passkey/);
-  assert.match(last.text, />Open the console<.*>Read the documents</s);
+  assert.match(last.text, />Open the console<.*>Read the documentation</s);
   const { url, finish } = await startSignIn(account, { scope: "openid account:read account:admin" });
   const headers = bearer((await finish((await visitor.open(url)).url)).access_token);
   const { items } = (await account.send("GET", "/api/account/passkeys/", { headers })).body;

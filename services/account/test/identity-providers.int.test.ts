@@ -230,7 +230,7 @@ test("a second tab of one sign-in ends the answer of the first", async () => {
   const { first, there } = await leaveFor(visitor, "corp");
   const { url: second } = await visitor.open(linkTo(first.text, "corp"));
   const stale = await visitor.open(await passProvider(there));
-  assert.match(stale.text, /was not valid, or came too late/);
+  assert.match(stale.text, /was invalid or came too late/);
   const { url } = await visitor.open(await passProvider(second));
   assert.ok(url.href.startsWith(application.redirect_uris[0] ?? ""));
 });

@@ -68,7 +68,7 @@ test("an invited person reads who invites to what, and gets an account with the 
   assert.match(page.text, /Role: viewer/);
   const last = await follow(visitor, link, address);
   assert.match(last.text, /The invitation is accepted/);
-  assert.match(last.text, />Open the console<.*>Read the documents</s);
+  assert.match(last.text, />Open the console<.*>Read the documentation</s);
   const headers = await tokenOf(visitor);
   const own = (await account.send("GET", "/api/account/", { headers })).body;
   assert.deepEqual([own.contact_address, own.locale], [address, "de"]);

@@ -138,7 +138,7 @@ test("after five wrong codes of one network even the right one is refused", asyn
     for (let times = 0; times < 5; times++) {
       const wrong = await type("BBBB-BBBB");
       assert.equal(wrong.status, 422);
-      assert.match(wrong.text, /No device waits for this code/);
+      assert.match(wrong.text, /No device is waiting for this code/);
     }
     const right = await visitor.open(`${issuer}/device`);
     const refused = await visitor.submit(right, { user_code: code });

@@ -44,7 +44,7 @@ test("clients that hang up leave neither an error nor a line outside of the log"
     await Promise.all(requests.map((bytes) => hangUp(bytes, afterMs)));
   }
   await eventually(() =>
-    account.context.logged.some(({ msg }) => msg === "a client left the issuer before its answer"),
+    account.context.logged.some(({ msg }) => msg === "a client disconnected before the issuer responded"),
   );
   assert.deepEqual(
     printed.flatMap(({ mock: { calls } }) => calls.map(({ arguments: [first] }) => String(first))),

@@ -112,11 +112,11 @@ test("on a phone a person opens the issuer's page, and connects a device, and ev
   await isFine("Your sign-in");
   await page.getByRole("link", { name: "Connect a device or a program" }).click();
   await isFine("Connect a device");
-  await page.getByLabel("Code of the device").fill("BBBB-BBBB");
+  await page.getByLabel("Device code").fill("BBBB-BBBB");
   await page.keyboard.press("Enter");
   await page.getByRole("alert").waitFor();
   await isFine("Connect a device");
-  await page.getByLabel("Code of the device").fill(asked.user_code);
+  await page.getByLabel("Device code").fill(asked.user_code);
   await page.keyboard.press("Enter");
   await isFine("Connect this device?");
   await page.getByText(asked.user_code, { exact: true }).waitFor();

@@ -77,7 +77,7 @@ test("the owner gets a notice of a used code with the number of those left", asy
     const mails = account.mailbox.mails.filter(({ to }) => to === address);
     return mails.find(({ subject }) => subject === "A sign-in with a recovery code") ?? null;
   });
-  assert.match(mail.text, /Codes that are left: 9\./);
+  assert.match(mail.text, /Codes left: 9\./);
 });
 
 test("a used code is in the audit of its account", async () => {

@@ -135,7 +135,7 @@ test("why of a sign-in says when and with which browser, to its own account alon
   const [, { id = "" } = {}] = await listed(second.headers);
   assert.deepEqual(await whatOf(second.headers, id), [
     "A person signed in with Firefox, Linux.",
-    "An application last got a token by it.",
+    "An application last got a token through it.",
   ]);
   assert.deepEqual(await whatOf((await signInWith(firefox, freshAddress())).headers, id), []);
   assert.equal((await end(second.headers, id)).status, 204);
@@ -155,7 +155,7 @@ test("why of an event names the consumer that has parked it, to its own account 
   );
   await pool.query(park, [JSON.stringify({ ce_id: eventId, ce_accountid: accountId })]);
   const [step, ...others] = await why(headers, eventId);
-  assert.equal(step?.what, "The consumer audit of account has parked the event.");
+  assert.equal(step?.what, "The consumer audit of account parked the event.");
   assert.equal(
     step?.reason,
     "parked: after 3 tries, the next at 2026-01-01T09:00:00.000Z",

@@ -103,7 +103,7 @@ test("a sign-in of long ago ends all, and single ones only after another sign-in
   const form = await first.visitor.open(page);
   moveOn(t, minutes(16));
   const late = await first.visitor.open(page);
-  assert.match(late.text, /To end single sign-ins, sign in again/);
+  assert.match(late.text, /To end individual sign-ins, sign in again/);
   assert.doesNotMatch(late.text, /value="(end|others)"/);
   for (const step of ["end", "others"]) {
     const refused = await first.visitor.submit(form, { id: idOf(form.text, "Safari, macOS") }, step);

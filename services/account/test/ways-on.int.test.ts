@@ -75,7 +75,7 @@ test("a page that has expired leads a person who is signed in on to the applicat
 
 test("an expired page whose request nobody keeps leads to the console, the documents and the sign-in", async () => {
   const { text } = await createVisitor(account).open(`${issuer}/sign-in/unknown`);
-  const links = ["Open the console", "Read the documents", "Your sign-in"].map((name) => linkIn(text, name));
+  const links = ["Open the console", "Read the documentation", "Your sign-in"].map((name) => linkIn(text, name));
   assert.deepEqual(links, [`${baseUrl}/console/`, `${baseUrl}/docs`, issuer]);
 });
 
@@ -93,7 +93,7 @@ test("where mails are printed, the page of the code says where to read them", as
   const visitor = createVisitor(printing);
   const page = await visitor.open((await startSignIn(printing)).url);
   const asked = await visitor.submit(page, { address: known() }, "address");
-  assert.match(asked.text, /It prints them where it runs/);
+  assert.match(asked.text, /It prints every mail to its terminal/);
   assert.doesNotMatch(asked.text, /spam/);
 });
 
@@ -124,7 +124,7 @@ const ends: readonly (readonly [text: RegExp, walk: Walk, isSignedIn?: true])[] 
   [/This browser cannot use passkeys here/, at("/passkeys"), true],
   [/Code of the device/, at("/device")],
   [
-    /No device waits for this code/,
+    /No device is waiting for this code/,
     async (visitor) => visitor.submit(await at("/device")(visitor), { user_code: "X" }),
   ],
   [/Connect this device\?/, device(), true],

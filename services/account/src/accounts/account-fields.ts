@@ -50,7 +50,7 @@ const zoneName = /^[A-Z][A-Za-z0-9_+-]*(\/[A-Z][A-Za-z0-9_+-]*){0,2}$/;
 export const checkTimezone: FieldRule = (name) => {
   const shaped = name.length <= 64 && zoneName.test(name) && !name.startsWith("SystemV/");
   if (shaped && (name.length > 3 || shortZones.has(name)) && isKnownToIcu(name)) return null;
-  return "This is not a time zone of the IANA database.";
+  return "This is not an IANA time zone.";
 };
 
 /** One of the locales this deployment supports, in any case of letters. */

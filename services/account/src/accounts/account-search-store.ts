@@ -24,9 +24,9 @@ export const accountFilter = {
   external_id: externalId.optional().describe("The whole id of the account in another system."),
   recovery_requested: booleanParameter()
     .optional()
-    .describe("True for accounts whose owners ask for their recovery, false for the others."),
-  created_after: timeParameter().optional().describe("RFC 3339; later than this."),
-  created_before: timeParameter().optional().describe("RFC 3339; earlier than this."),
+    .describe("True for accounts whose owners have requested recovery, false for all others."),
+  created_after: timeParameter().optional().describe("Only those created after this time (RFC 3339)."),
+  created_before: timeParameter().optional().describe("Only those created before this time (RFC 3339)."),
 };
 
 type AccountFilter = z.output<z.ZodObject<typeof accountFilter>>;

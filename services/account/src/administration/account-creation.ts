@@ -68,7 +68,7 @@ export async function createAccountWithKey(
   const issued = await createCredential(service, tx, caller, apiKeyKind, account, { ...key, expiresAt }, by);
   if (issued.outcome === "issued") return { ...issued, outcome: "created", account };
   // A new account reaches no limit of keys, and keys need no issuer.
-  if (issued.outcome !== "invalid") throw new Error(`the first key could not be made: ${issued.outcome}`);
+  if (issued.outcome !== "invalid") throw new Error(`the first key could not be created: ${issued.outcome}`);
   return { outcome: "key-refused", refusal: ofKey(refusedCredential(issued, "key")) };
 }
 

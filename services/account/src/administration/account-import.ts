@@ -19,11 +19,11 @@ const importsMax = 1000;
 const importedAccount = (service: AccountService) =>
   z.strictObject({
     contact_address: ruledText(checkContactAddress, "invalid_format").meta({
-      description: "An address that you have verified: its reader can sign in.",
+      description: "An address that you have verified: whoever reads its mail can sign in.",
       examples: ["ada@example.org"],
     }),
     external_id: newExternalId,
-    display_name: displayName.nullable().default(null).describe("Default: a name of ours."),
+    display_name: displayName.nullable().default(null).describe("Default: a generated name."),
     ...newPlace(service),
     metadata: newMetadata.default({}),
   });
@@ -54,8 +54,8 @@ export const importRules = (service: AccountService) =>
         .array(z.union([importedAccount(service), anyOther]).meta({ override: documentsFirst }))
         .min(1)
         .max(importsMax)
-        .describe("The accounts; one that breaks a rule is refused alone."),
-      dry_run: z.boolean().default(false).describe("True judges the accounts and creates none."),
+        .describe("The accounts; an invalid one is refused without affecting the others."),
+      dry_run: z.boolean().default(false).describe("True validates the accounts without creating any."),
     })
     .register(examples, {
       example: { accounts: [{ contact_address: "ada@example.org", external_id: "customer-4711" }], dry_run: true },
@@ -65,17 +65,17 @@ const ImportedItem = z.object({
   index: z.int().min(0).describe("Place in the request."),
   outcome: z
     .enum(["created", "exists", "refused"])
-    .describe("`exists`: an account has the address or the external id already, and is unchanged."),
-  account_id: z.string().nullable().describe("The account; null for a refused one, and for a new one of a dry run."),
+    .describe("`exists`: an account with the address or the external id already exists and is unchanged."),
+  account_id: z.string().nullable().describe("The account; null if it was refused, or would be new in a dry run."),
   details: z
     .array(
       z.object({
         field: z.string().describe("The member of the item."),
-        code: z.enum(detailCodes).describe("A stable word."),
-        message: z.string().describe("The fault as a sentence."),
+        code: z.enum(detailCodes).describe("A stable code."),
+        message: z.string().describe("The problem, as a sentence."),
       }),
     )
-    .describe("The faults of a refused one."),
+    .describe("Why the account was refused."),
 });
 
 type ImportedItem = z.output<typeof ImportedItem>;
@@ -83,9 +83,9 @@ type ImportedItem = z.output<typeof ImportedItem>;
 export const ImportResource = z
   .object({
     dry_run: z.boolean().describe("True when nothing was created."),
-    created: z.int().min(0).describe("Number of created ones; of a dry run, those that it would create."),
-    exists: z.int().min(0).describe("Number of those that exist."),
-    refused: z.int().min(0).describe("Number of refused ones."),
+    created: z.int().min(0).describe("Number of accounts that were created, or would be in a dry run."),
+    exists: z.int().min(0).describe("Number of accounts that already existed."),
+    refused: z.int().min(0).describe("Number of accounts that were refused."),
     items: z.array(ImportedItem).describe("The outcome of each account, in the order of the request."),
   })
   .meta({ id: "AccountImport", description: "The outcome of an import of accounts." })
@@ -188,7 +188,7 @@ const isHolder = ({ verifiedAddress, externalId: id }: Holder, account: Account)
 const twoAccounts: ErrorDetail = {
   field: "external_id",
   code: "external_id_taken",
-  message: "One account has this id, and another one the address.",
+  message: "The id and the address belong to two different accounts.",
 };
 const repetition = { code: "repeated", message: "An earlier account of this import has it." } as const;
 

@@ -24,7 +24,7 @@ const textsOf = <Text extends z.ZodType>(text: Text, max: number) =>
     const input = value;
     if (names.length > max) issues.push({ code: "custom", input, message: `Must have at most ${max} members.` });
     for (const name of names.slice(0, max).filter((one) => !metadataName.test(one))) {
-      const message = "Its name must have up to 40 letters, digits and . _ -, with a letter first.";
+      const message = "Its name must start with a letter and have at most 40 letters, digits, . _ and -.";
       issues.push({ code: "custom", input, path: [name], message });
     }
   });
@@ -45,7 +45,7 @@ export const newPlace = ({ configuration }: AccountService) => ({
 });
 
 export const newMetadata = textsOf(metadataText, textsMax).meta({
-  description: "Up to 20 texts of yours, which the owner does not see.",
+  description: "Up to 20 strings of your own, which the owner does not see.",
   examples: [{ plan: "pro" }],
 });
 
@@ -55,7 +55,7 @@ export const scopesMax = z
   .min(1)
   .max(scopes.length)
   .nullable()
-  .meta({ description: "The scopes at most; null for all that the roles bring.", examples: [["images:read"]] });
+  .meta({ description: "Upper limit on the scopes; null for all scopes of the roles.", examples: [["images:read"]] });
 
 /** The members that administrators change; an absent one stays. */
 export const AccountByAdministrator = z.strictObject({
@@ -71,7 +71,7 @@ export const AccountByAdministrator = z.strictObject({
     .meta({ description: "The id of the account in another system; null removes it.", examples: ["customer-4711"] })
     .optional(),
   metadata: textsOf(metadataText.nullable(), 2 * textsMax)
-    .meta({ description: "Texts to set; null removes one, the others stay.", examples: [{ plan: "pro" }] })
+    .meta({ description: "Strings to set; null removes one, the others stay.", examples: [{ plan: "pro" }] })
     .optional(),
 });
 
@@ -120,7 +120,7 @@ const sameTexts = (one: Texts, other: Texts): boolean =>
 
 export const refusedExternalId = conflict("external_id", "external_id_taken", "Another account has this external id.");
 
-const textsMessage = `An account has at most ${textsMax} texts.`;
+const textsMessage = `An account has at most ${textsMax} strings.`;
 export const refusedTexts: Refusal = {
   code: "validation_error",
   message: textsMessage,

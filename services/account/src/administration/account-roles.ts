@@ -94,7 +94,7 @@ export function refusedRoles({ outcome }: Exclude<RolesOutcome, { outcome: "chan
       return conflict(
         "roles",
         "roles_by_issuer",
-        "Roles come with the tokens of the identity provider. Change them there.",
+        "Roles come from the tokens of the identity provider. Change them there.",
       );
     case "erased":
       return conflict("roles", "account_deleted", "The account is being erased.");

@@ -72,7 +72,7 @@ function changesOfOne(service: AccountService) {
     setAccountRoles: operation({
       summary: "Change the roles, the external id or the metadata of an account",
       description:
-        "Other roles need a recent sign-in, and every scope of the granted roles; the only administrator keeps the role (409). An absent member stays, inside `metadata` too, where null removes a text.",
+        "Changing roles needs a recent sign-in and every scope of the granted roles; the only administrator cannot lose the role (409). Absent members are unchanged, inside `metadata` too, where null removes a string.",
       auth: { ...administration, stepUpFor: "other roles" },
       audit: [...roleActions, "account.update"],
       input: AccountByAdministrator,
@@ -122,7 +122,7 @@ function helpsForOne(service: AccountService) {
     setAccountContactAddress: operation({
       summary: "Set the contact address of an account, verified",
       description:
-        "For a person who has lost theirs. Both addresses get a notice, and the holder of the former one can object. An address that another account has verified is 409, `address_taken`.",
+        "For a person who has lost access to theirs. Both addresses get a notice, and the holder of the former one can object. An address that another account has verified is 409, `address_taken`.",
       auth: { ...administration, stepUp: true },
       audit: "account.contact_set",
       input: ContactByAdministrator,
@@ -139,7 +139,7 @@ function helpsForOne(service: AccountService) {
       graph,
     }),
     purgeAccount: operation({
-      summary: "Purge a deleted account before its time",
+      summary: "Purge a deleted account early",
       description: "Its personal data is erased within a minute, which cannot be undone.",
       auth: { ...administration, stepUp: true },
       audit: "account.begin_purge",
@@ -150,7 +150,7 @@ function helpsForOne(service: AccountService) {
         "not-deleted": conflict(
           "status",
           "transition_not_allowed",
-          "Only a deleted account is purged. Delete it first.",
+          "Only a deleted account can be purged. Delete it first.",
         ),
       },
       rest: { post: `${one}/purge`, responses: { 200: AdministeredAccountResource }, idempotent: true, answer: show },
@@ -170,7 +170,7 @@ const ContactByAdministrator = z
   .register(examples, { example: { contact_address: "ada@example.org", reason: "Identified by passport." } });
 
 const PurgeByAdministrator = z
-  .strictObject({ reason: reason.describe("The reason, which stays in the audit.") })
+  .strictObject({ reason: reason.describe("The reason, which is kept in the audit log.") })
   .register(examples, { example: { reason: "Asked for by the person." } });
 
 const createRefusals = {
@@ -186,9 +186,9 @@ const createRefusals = {
 function creation(service: AccountService) {
   return {
     createAccount: operation({
-      summary: "Make an account for a customer or a service",
+      summary: "Create an account for a customer or a service",
       description:
-        "Without a person: its first key acts for it, and is shown once. Needs every scope of the role and of the key.",
+        "The account has no person: its first key, shown once, acts for it. Needs every scope of the role and of the key.",
       auth: { ...administration, stepUp: true },
       audit: ["account.create", "api_key.create"],
       input: newAccountRules(service),

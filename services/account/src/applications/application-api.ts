@@ -80,7 +80,7 @@ function addReads(service: AccountService, routes: Routes): void {
     operationId: "oauthApplications",
     summary: "List the applications that people sign in to, newest first",
     description:
-      "Those that were created here, without the built-in `console` and `cli` and those of `account.oauth.applications`.",
+      "The applications that were created here, without the built-in `console` and `cli` and those in `account.oauth.applications`.",
     auth: administration,
     query: z.object(pageParameters(pageLimits)),
     responses: { 200: pageOf(ApplicationResource) },
@@ -95,7 +95,7 @@ function addReads(service: AccountService, routes: Routes): void {
   routes.get(one, {
     operationId: "oauthApplication",
     summary: "Read an application that people sign in to",
-    description: "Without the texts of its secrets, which only its creation and a rotation show.",
+    description: "Without its secrets, which are shown only on creation and rotation.",
     auth: administration,
     responses: { 200: ApplicationResource, 404: "error" },
     async handle({ params }) {
@@ -160,7 +160,7 @@ function writes(service: AccountService) {
     }),
     updateOauthApplication: operation({
       summary: "Change an application that people sign in to",
-      description: "Its type and its party stay. Tokens keep their scopes until they end, within the hour.",
+      description: "Its type and its party cannot change. Tokens keep their scopes until they expire, within the hour.",
       auth: change,
       audit: "application.update",
       input: ApplicationPatch,
@@ -196,7 +196,7 @@ function writes(service: AccountService) {
 function secretWrites(service: AccountService) {
   return {
     rotateOauthApplicationSecret: operation({
-      summary: "Give a server application another secret",
+      summary: "Rotate the secret of a server application",
       description:
         "The answer shows the secret, once. The old one keeps working for `overlap_seconds`; until then another rotation is 409, unless its `overlap_seconds` is 0, which ends every older secret at once.",
       auth: change,
@@ -209,7 +209,7 @@ function secretWrites(service: AccountService) {
         "no-secret": conflict(
           "type",
           "unsupported",
-          "Only a server has a secret: others run where users could read it.",
+          "Only a server application has a secret: others run where users could read it.",
         ),
         "already-rotated": conflict(
           "overlap_seconds",
@@ -227,7 +227,7 @@ function secretWrites(service: AccountService) {
     }),
     deletePreviousOauthApplicationSecrets: operation({
       summary: "End the overlap of a rotation: only the newest secret of an application works",
-      description: "For an older secret that may have leaked. Without one it changes nothing.",
+      description: "For an older secret that may have leaked. Changes nothing if there is none.",
       auth: change,
       audit: "application.rotate_secret",
       of: locked,

@@ -40,7 +40,11 @@ test("a redirect with a blank is refused by that reason, whether the blank is in
     "https://a.example/x y",
     " ",
   ]) {
-    assert.throws(() => parse({ ...one, redirect_uris: [uri] }), /0\.redirect_uris\.0: a redirect has no blanks/, uri);
+    assert.throws(
+      () => parse({ ...one, redirect_uris: [uri] }),
+      /0\.redirect_uris\.0: a redirect must not contain spaces/,
+      uri,
+    );
   }
 });
 

@@ -19,7 +19,7 @@ export interface Application {
   readonly logoUrl: string | null;
   /** `third` was made by somebody else than the deployment. */
   readonly party: "first" | "third";
-  /** `ask` shows the person what it asks for, once in each sign-in. */
+  /** `ask` shows the person a consent page, once per sign-in. */
   readonly consent: "none" | "ask";
   /** The algorithm that signs its ID tokens. */
   readonly idTokenSignedResponseAlg: ApplicationResource["id_token_signed_response_alg"];
@@ -66,18 +66,21 @@ export const redirectUri = z
   .max(2000)
   .meta({ format: "uri" })
   // Before anything removes them: an application that sends a blank in its request would not be recognized.
-  .refine((uri) => !/\s/.test(uri), { error: "a redirect has no blanks, not even around it", abort: true })
-  .refine((uri) => URL.canParse(uri), { error: "a redirect is an absolute address", abort: true })
-  .refine((uri) => !URL.parse(uri)?.hostname.includes("*"), "a redirect is compared exactly, and has no wildcard")
-  .refine((uri) => !uri.includes("#"), "a redirect has no fragment")
+  .refine((uri) => !/\s/.test(uri), { error: "a redirect must not contain spaces, not even around it", abort: true })
+  .refine((uri) => URL.canParse(uri), { error: "a redirect must be an absolute URI", abort: true })
+  .refine(
+    (uri) => !URL.parse(uri)?.hostname.includes("*"),
+    "a redirect is compared exactly and must not contain wildcards",
+  )
+  .refine((uri) => !uri.includes("#"), "a redirect must not have a fragment")
   .refine((uri) => {
     const { username = "", password = "" } = URL.parse(uri) ?? {};
     return username === "" && password === "";
-  }, "a redirect has no user and no password")
+  }, "a redirect must not have a user or password")
   .refine((uri) => {
     const { protocol = "", hostname = "" } = URL.parse(uri) ?? {};
     return protocol === "https:" || (protocol === "http:" ? loopbacks.has(hostname) : protocol.includes("."));
-  }, "use https, a loopback address, or a scheme with a dot in it");
+  }, "use https, a loopback address, or a scheme that contains a dot");
 
 /** Returns true for a redirect to a program on the person's machine. */
 function isNative(uri: string): boolean {

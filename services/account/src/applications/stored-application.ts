@@ -25,24 +25,22 @@ const uris = (what: string) => z.array(redirectUri).max(20).describe(what);
 const fields = {
   name: displayName.meta({ examples: ["Harbour log"] }),
   redirect_uris: uris(
-    "The addresses that a sign-in may return to, compared exactly; a loopback one of a native application may have any port. None for a device.",
+    "The addresses that a sign-in may return to, compared exactly; a loopback address of a native application may have any port. Empty for a device.",
   ),
   post_logout_redirect_uris: uris("The addresses that a sign-out may return to."),
   scopes: z
     .array(z.enum(scopes))
     .max(scopes.length)
-    .describe("The most that its tokens may do; an empty list lets people sign in and nothing else."),
+    .describe("The scopes that its tokens may have at most; with an empty list people can only sign in."),
   logo_url: z
     .url({ protocol: /^https$/ })
     .max(500)
-    .regex(/^[^\s;,'"@]+$/u, "an address without a user, blanks, quotes, commas and semicolons")
+    .regex(/^[^\s;,'"@]+$/u, "an address without user, spaces, quotes, commas or semicolons")
     .nullable()
-    .describe("Shown where a person is asked for consent."),
+    .describe("Shown on the consent page."),
   consent: z
     .enum(["none", "ask"])
-    .describe(
-      "`ask` shows the person what it asks for, once in each sign-in; an application of a third party always asks.",
-    ),
+    .describe("`ask` shows the person a consent page, once per sign-in; third-party applications always ask."),
   id_token_signed_response_alg: ApplicationResource.shape.id_token_signed_response_alg.describe(
     "The algorithm that signs its ID tokens; every OpenID client takes `RS256`.",
   ),
@@ -58,7 +56,7 @@ export const NewApplication = z
     post_logout_redirect_uris: fields.post_logout_redirect_uris.default([]),
     scopes: fields.scopes.meta({ examples: [["account:read", "images:read"]] }),
     logo_url: fields.logo_url.default(null),
-    party: z.enum(["first", "third"]).default("first").describe("`third` was made by somebody else."),
+    party: z.enum(["first", "third"]).default("first").describe("`third` for an application that somebody else made."),
     consent: fields.consent.optional(),
     id_token_signed_response_alg: fields.id_token_signed_response_alg.default("RS256"),
   })
@@ -135,9 +133,10 @@ export function acceptsApplicationSecret(application: StoredApplication, text: s
 export function problemsOf({ type, redirectUris, party, consent, ...rest }: Application): readonly ErrorDetail[] {
   const problems: ErrorDetail[] = [];
   const wrong = (field: string, message: string) => problems.push({ field, code: "invalid", message });
-  if (type === "device" && redirectUris.length > 0) wrong("redirect_uris", "A device has no address to return to.");
+  if (type === "device" && redirectUris.length > 0)
+    wrong("redirect_uris", "A device application has no redirect addresses.");
   if (type !== "device" && redirectUris.length === 0) {
-    const message = "Name the addresses that a sign-in returns to.";
+    const message = "Give the addresses that a sign-in may return to.";
     problems.push({ field: "redirect_uris", code: "required", message });
   }
   for (const [field, all] of [
@@ -146,9 +145,9 @@ export function problemsOf({ type, redirectUris, party, consent, ...rest }: Appl
   ] as const) {
     all.forEach((uri, at) => {
       const isWeb = /^https?:/i.test(uri);
-      if (!isWeb && type !== "native") wrong(`${field}[${at}]`, "Only a native application has a scheme of its own.");
+      if (!isWeb && type !== "native") wrong(`${field}[${at}]`, "Only a native application may use a custom scheme.");
     });
   }
-  if (party === "third" && consent === "none") wrong("consent", "An application of a third party asks for consent.");
+  if (party === "third" && consent === "none") wrong("consent", "A third-party application must ask for consent.");
   return problems;
 }

@@ -38,7 +38,7 @@ export function auditApi(service: AccountService): Edges {
   const declared = {
     auditLog: list({
       summary: "List the changes and refusals of the account, newest first",
-      description: "Each entry has the action, its actor, the request and the names of the fields.",
+      description: "Each entry has the action, the actor, the request and the names of the changed fields.",
       auth: own,
       limits: service.pageLimits,
       filter: auditFilter,

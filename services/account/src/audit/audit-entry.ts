@@ -34,8 +34,8 @@ export const auditFilter = {
     .describe(
       "The id of the actor: an account, or its key, client or token. Owners can search for their own credentials.",
     ),
-  since: timeParameter().optional().describe("RFC 3339; at this time or later."),
-  until: timeParameter().optional().describe("RFC 3339; before this time."),
+  since: timeParameter().optional().describe("Entries from this time on (RFC 3339)."),
+  until: timeParameter().optional().describe("Entries before this time (RFC 3339)."),
 };
 
 export type AuditFilter = z.output<z.ZodObject<typeof auditFilter>>;

@@ -60,7 +60,7 @@ function partOf(accountId: string, entries: readonly AuditEntry[], from: "of a t
   if (entries.length === 0) return null;
   const next = from === "of a thing" ? [] : entries.flatMap(({ subject }) => subject ?? []);
   const steps = entries.slice(0, entriesMax).toReversed();
-  const more = entries.length > entriesMax ? [leftOut("account", "Earlier entries of the audit")] : [];
+  const more = entries.length > entriesMax ? [leftOut("account", "Earlier audit entries")] : [];
   return { steps: [...steps.map((entry) => viewEntry(accountId, entry)), ...more], next };
 }
 

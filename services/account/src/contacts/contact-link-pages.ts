@@ -24,8 +24,8 @@ export function contactLinkRoutes(service: AccountService): Routes {
 
   routes.get("/api/account/contact-links/:token", {
     operationId: "contactLink",
-    summary: "The page behind a link from a mail about the contact address",
-    description: "A page that says what the link does. Opening it changes nothing.",
+    summary: "Show the page for a link in a contact address mail",
+    description: "The page explains what the link does. Opening it changes nothing.",
     auth: "anonymous",
     responses: pageAnswers,
     cache: "no-store",

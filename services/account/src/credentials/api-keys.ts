@@ -115,7 +115,7 @@ function requireNoWider(caller: Caller, { scopes, roles }: ApiKey): void {
   requireScopes(caller, scopes);
   const beyond = roles.filter((role) => !caller.roles.includes(role));
   if (beyond.length === 0) return;
-  const message = `The key has the role ${beyond.join(" and ")}, and you do not.`;
+  const message = `The key has the role ${beyond.join(" and ")}, which you do not have.`;
   throw new AppError("forbidden", message, { details: [{ field: "roles", code: "beyond_creator", message }] });
 }
 
@@ -140,7 +140,7 @@ const apiKeyForm: CredentialForm<ApiKey> = {
   kind: apiKeyKind,
   input: newCredential(
     "key",
-    "A subset of the creator's own. An empty list makes a client key, which evaluates the flags that are marked `client` and nothing else.",
+    "A subset of the creator's scopes. An empty list creates a client key, which can only evaluate flags marked `client`.",
     0,
   ),
   resource: ApiKeyResource,
@@ -169,7 +169,7 @@ export function apiKeyApi(service: AccountService): Edges {
     revokeAccountApiKey: revokeByAdministrator,
     revokeCurrentApiKey: operation({
       summary: "Revoke the API key that this request came with",
-      description: "For a leaked key. Needs no scope. Any other credential is 404.",
+      description: "For a leaked key. Needs no scope. With any other credential the answer is 404.",
       // A key may always revoke itself: this only takes access away.
       auth: { scopes: [], access: "own-account:read" },
       audit: "api_key.revoke",

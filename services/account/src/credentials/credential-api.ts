@@ -66,13 +66,13 @@ const administration = { scopes: ["account:admin"] } as const;
 const RevocationQuery = z.object({
   revoke_created: booleanParameter()
     .default(false)
-    .describe("True to revoke also the credentials that it created, directly or through others."),
+    .describe("True to also revoke the credentials that it created, directly or indirectly."),
 });
 
 const Revocation = z
   .object({
     id: z.string().describe("The id of the revoked credential."),
-    created_live: z.int().min(1).describe("Number of live keys and clients that it created."),
+    created_live: z.int().min(1).describe("Number of active keys and clients that it created."),
   })
   .meta({ id: "Revocation" })
   .register(examples, { example: { id: apiKeyExample.id, created_live: 2 } });
@@ -195,7 +195,7 @@ function revocations<C extends Credential>(service: AccountService, form: Creden
   return {
     revoke: operation({
       summary: `Revoke ${article(noun)}`,
-      description: `${texts.revoked} If credentials that it created are still live, 200 returns their number.`,
+      description: `${texts.revoked} If credentials that it created are still active, 200 returns their number.`,
       auth: security,
       audit: `${kind.audited}.revoke`,
       input: RevocationQuery,
@@ -207,7 +207,7 @@ function revocations<C extends Credential>(service: AccountService, form: Creden
     }),
     revokeByAdministrator: operation({
       summary: `Revoke ${article(noun)} of an account`,
-      description: `${texts.revoked} The owner gets a notice. If credentials that it created are still live, 200 returns their number.`,
+      description: `${texts.revoked} The owner gets a notice. If credentials that it created are still active, 200 returns their number.`,
       auth: { ...administration, stepUp: true },
       audit: `${kind.audited}.revoke`,
       input: RevocationQuery,

@@ -64,7 +64,7 @@ export const newCredential = (word: string, scopesMeaning: string, scopesMin = 1
       .min(scopesMin)
       .max(scopes.length)
       .meta({ description: scopesMeaning, examples: [apiKeyExample.scopes] }),
-    expires_at: dateInput.nullable().default(null).describe(`End of the ${word}; null, or absent, for none.`),
+    expires_at: dateInput.nullable().default(null).describe(`Expiry of the ${word}; null, or absent, for none.`),
   });
 
 /** Only the name of a credential can change. */
@@ -72,7 +72,7 @@ export const CredentialPatch = z.strictObject({ name }).partial();
 
 export const rotationOf = (secret: string) =>
   z.strictObject({
-    overlap_seconds: overlapSeconds(`the old ${secret} works beside the new one`).default(86_400),
+    overlap_seconds: overlapSeconds(`the old ${secret} keeps working alongside the new one`).default(86_400),
   });
 
 /** A request for a new credential. */

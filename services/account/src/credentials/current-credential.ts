@@ -16,7 +16,7 @@ export function currentCredentialApi(service: AccountService): Edges {
   const currentCredential = record({
     summary: "Read the credential that this request came with",
     description:
-      "Account, kind, name, scopes and end of the presented key or token. Needs no scope. `recent_sign_in_until` tells until when sensitive changes need no other proof.",
+      "Account, kind, name, scopes and expiry of the presented key or token. Needs no scope. Until `recent_sign_in_until` sensitive changes need no further sign-in.",
     auth: { ...anyCredential, portal: true },
     find: ({ caller }) => describeCredential(service, caller),
     missing: "The credential no longer exists.",

@@ -111,7 +111,7 @@ const serviceClientForm: CredentialForm<ServiceClient> = {
   folder: "clients",
   idParameter: "client_id",
   kind: serviceClientKind,
-  input: newCredential("client", "A subset of the creator's own, without those that only roles and keys bring."),
+  input: newCredential("client", "A subset of the creator's scopes, without those that only roles and keys can have."),
   resource: ServiceClientResource,
   issuedResource: IssuedServiceClient,
   secretView: ({ credential, secret }) => ({ client_id: credential.id, client_secret: secret }),
@@ -159,7 +159,7 @@ export function serviceClientApi(service: AccountService): Edges {
 function rotation(service: AccountService) {
   const { answerRotated, issuedGraph } = secretAnswers(service, serviceClientForm);
   return operation({
-    summary: "Give a service client another secret",
+    summary: "Rotate the secret of a service client",
     description:
       "Requires every scope of the client, because the answer shows the secret, once. The old one keeps working for `overlap_seconds`; until then another rotation is 409, unless its `overlap_seconds` is 0, which ends every older secret at once.",
     auth: security,
@@ -190,7 +190,7 @@ function endOfOverlap(service: AccountService) {
   return operation({
     summary: "End the overlap of a rotation: only the newest secret works",
     description:
-      "For an older secret that may have leaked, or that no program uses any more. Without one it changes nothing.",
+      "For an older secret that may have leaked or that no program uses any more. Changes nothing if there is none.",
     auth: security,
     audit: "client.rotate_secret",
     of: ownCredential(service, serviceClientForm),

@@ -44,7 +44,7 @@ const ExportDocument = z
     images: z.array(ImageResource).optional().describe("The image records of the account."),
     webhook_sources: z.array(WebhookSourceResource).optional().describe("The webhook sources, without secrets."),
     webhook_endpoints: z.array(WebhookEndpointResource).optional().describe("The webhook endpoints, without secrets."),
-    complete: z.literal(true).describe("The last member. Without it the document is truncated."),
+    complete: z.literal(true).describe("The last member. If it is missing, the document is truncated."),
   })
   .meta({ id: "AccountExport", description: "All data of an account, without secrets and the bytes of images." })
   .register(examples, {
@@ -73,7 +73,7 @@ export function exportRoutes(service: AccountService) {
   routes.get("/api/account/export/", {
     operationId: "accountExport",
     summary: "Export all data of the account",
-    description: "A JSON document, sent while it is read. Its last member is `complete`.",
+    description: "A JSON document, streamed while it is read. Its last member is `complete`.",
     // The export shows the audit, the logins and the lists of other services: more than any other reading route.
     auth: { scopes: ["account:read", "account:security"], access: "own-account:read", stepUp: true, ownAccount: true },
     audit: "account.export",

@@ -117,7 +117,7 @@ function addLinking(service: AccountService, routes: Routes): void {
     operationId: "linkIdentity",
     summary: "Add another login to the account",
     description:
-      "The other login must not have an account. A login that was used before has one, which must be deleted first. Adding the same login again answers 200.",
+      "The other login must not have an account. A login that was used before has one, which must be deleted first. Adding the same login again returns 200.",
     auth: mayChange,
     audit: "identity.link",
     body: NewIdentity,

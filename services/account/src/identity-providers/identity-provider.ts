@@ -41,7 +41,7 @@ export function parseIdentityProviders(text: string, issuers: readonly Issuer[])
     .refine((all) => all.every(({ scopes }) => scopes.includes("openid")), "the scope openid is missing")
     .refine(
       (all) => all.every((one) => issuers.every(({ name, issuer }) => (one.name === name) === (one.issuer === issuer))),
-      "a provider that is in auth.issuers too has the same name and issuer there",
+      "a provider that is also in auth.issuers must have the same name and issuer there",
     )
     .safeParse(json(text));
   if (parsed.success) return parsed.data;

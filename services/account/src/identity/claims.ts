@@ -97,12 +97,13 @@ export async function claimsOf(
   const actingId = actingAccountOf(ctx) ?? accountId;
   if (actingId !== accountId) {
     // The consent is that of the person, for their own account.
-    if (asksConsent(ctx.oidc.client)) throw new errors.InvalidGrant("the application acts for the own account alone");
+    if (asksConsent(ctx.oidc.client))
+      throw new errors.InvalidGrant("the application can only act for the person's own account");
     token.scope = await scopeOfMember(service, { actingId, accountId, scope: token.scope });
   }
   const asked = askedScopes(ctx).filter(isScope);
   if (asked.length > 0 && !token.scope) {
-    throw new errors.InvalidScope("the account has none of the requested scopes", asked.join(" "));
+    throw new errors.InvalidScope("the account does not have any of the requested scopes", asked.join(" "));
   }
   return {
     account_id: actingId,

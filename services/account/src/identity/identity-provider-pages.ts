@@ -58,7 +58,7 @@ async function returnFrom(service: IdentityService, visit: Visit, provider: Iden
   const query = queryOf(visit);
   // A second tab has begun anew, the answer is repeated, or it is that of another provider.
   if (pending?.provider !== provider.name || pending.state !== query.get("state")) {
-    return fail(service, visit, provider, "refused", "the answer is not that of the sign-in under way");
+    return fail(service, visit, provider, "refused", "the response does not belong to the current sign-in");
   }
   // An answer counts once.
   await changeState(visit, { pending: undefined });
@@ -112,7 +112,7 @@ function fail(
 ): void {
   const { texts, form, response } = visit;
   const { providers, waysOn } = texts.pages;
-  service.log.warn({ provider: name, why, error }, "an identity provider signed nobody in");
+  service.log.warn({ provider: name, why, error }, "a sign-in with an identity provider failed");
   if (why === "unavailable") response.setHeader("Retry-After", "5");
   const url = form.providers.find((one) => one.name === name)?.url ?? "";
   sendPage(service, visit, {

@@ -81,7 +81,7 @@ function send(service: IdentityService, asked: Exchange, answer: Answer): void {
 
 function fail(service: IdentityService, { path }: LinkPages, asked: PageRequest, error: unknown): void {
   // Logs the route, because the path holds the token.
-  service.log.error({ error, path }, "the page of a link failed");
+  service.log.error({ error, path }, "a link page failed");
   if (asked.response.headersSent || asked.request.destroyed) return;
   sendPage(service, asked, failedPage(asked.texts, statusOfFailure(asked.response, error)));
 }

@@ -105,7 +105,7 @@ function fail(service: IdentityService, exchange: Exchange, error: unknown): voi
   // A client that disconnected in the middle of its request is no failure of ours.
   if (request.destroyed && !request.complete) return;
   const path = pathOf(request, service.settings.address);
-  service.log.error({ error, path: `${mountPath}${path}` }, "the issuer failed to answer");
+  service.log.error({ error, path: `${mountPath}${path}` }, "the issuer failed to respond");
   if (response.headersSent) return;
   const status = statusOfFailure(response, error);
   if (["callback", "sign-in", "home", "passkeys", "sign-ins"].includes(rowOf(path)?.[1] ?? ""))

@@ -35,7 +35,7 @@ const accountUnusable = new interactionPolicy.Check(
  */
 const unseenByAnybody = new interactionPolicy.Check(
   "native_application",
-  "an application on this machine gets no code without an interaction",
+  "native applications get no code without user interaction",
   "interaction_required",
   ({ oidc }) => oidc.prompts.has("none") && !String(oidc.params?.redirect_uri).startsWith("https:"),
 );

@@ -160,7 +160,7 @@ function slowDown(limits: RequestLimits): Middleware {
     if (ctx.path.toLowerCase() !== "/token" || error !== "authorization_pending") return;
     const digest = stateDigest(String(ctx.oidc.params?.device_code)).toString("base64url");
     if (limits.devicePoll(digest).allowed) return;
-    const description = `ask at most once in ${devicePollSeconds} seconds`;
+    const description = `poll at most once every ${devicePollSeconds} seconds`;
     ctx.body = { error: "slow_down", error_description: description };
   };
 }
@@ -287,14 +287,14 @@ function watchFailures({ log }: IdentityService, provider: Provider): void {
   provider.on("server_error", (ctx, error) => {
     if (hasLeft(ctx)) return log.info({ path: ctx.path, error }, clientLeft);
     const cause = toAppError(error);
-    log.error({ path: ctx.path, error: cause }, "the issuer failed to answer");
+    log.error({ path: ctx.path, error: cause }, "the issuer failed to respond");
     if (!isAppError(cause) || cause.code !== "unavailable") return;
     ctx.status = 503;
     ctx.set("Retry-After", String(cause.retryAfterSeconds ?? 1));
   });
 }
 
-const clientLeft = "a client left the issuer before its answer";
+const clientLeft = "a client disconnected before the issuer responded";
 
 /** Returns true when the connection of a request has ended before its answer. */
 const hasLeft = ({ req, res }: KoaContextWithOIDC): boolean => req.socket.destroyed || res.destroyed;

@@ -68,7 +68,7 @@ async function keepAnswer(service: IdentityService, ctx: KoaContextWithOIDC): Pr
   const { grantId, accountId, jti } = used;
   const kept = { body, asked: askedIn(oidc), grantId, accountId };
   await writeState(service, answers, jti, kept, new Date(service.clock.nowMs() + repeatedMs)).catch((error: unknown) =>
-    service.log.warn({ error }, "the answer to a refresh could not be kept"),
+    service.log.warn({ error }, "the response to a token refresh could not be stored"),
   );
 }
 

@@ -347,7 +347,7 @@ const steps: ReadonlyMap<string, Step> = new Map<string, Step>([
   ["login restart", (_service, visit) => remember(visit, null)],
   ["login connect", (service, visit) => answerConnect(service, visit, true)],
   ["login skip", (service, visit) => answerConnect(service, visit, false)],
-  ["login cancel", (_service, visit) => denyAccess(visit, "the person has cancelled")],
+  ["login cancel", (_service, visit) => denyAccess(visit, "the person cancelled")],
   ["consent allow", (service, visit) => allowConsent(service, visit)],
   ["consent deny", (_service, visit) => denyAccess(visit, "the person did not allow it")],
 ]);

@@ -66,7 +66,7 @@ export function invitationApi(service: AccountService): Edges {
 
 const limitRefusals = {
   "limit-reached": ({ max }: { readonly max: number }) =>
-    tooMany("invitations", `You have ${max} open invitations, or sent as many within an hour; revoke some or wait.`),
+    tooMany("invitations", `You have ${max} open invitations, or sent that many within an hour; revoke some or wait.`),
   "address-limit": tooMany("address", "This address was sent five invitations within a day; wait until tomorrow."),
 };
 
@@ -78,11 +78,11 @@ const createRefusals = {
   "invalid-end": ({ why }: { readonly why: "passed" | "too_big" }) =>
     unprocessable("expires_at", why, why === "passed" ? "This time has passed." : "Must be at most 30 days from now."),
   "beyond-role": ({ scopes }: { readonly scopes: readonly string[] }) =>
-    unprocessable("scopes_max", "not_allowed", `The role does not bring ${scopes.join(" and ")}.`),
+    unprocessable("scopes_max", "not_allowed", `The role does not include ${scopes.join(" and ")}.`),
   "other-account": unprocessable(
     "account_id",
     "not_allowed",
-    "Use `mine`: a credential invites into the account that it acts for.",
+    "Use `mine`: a credential can only invite into the account that it acts for.",
   ),
   "role-needed": unprocessable("role", "required", "Choose `viewer`, `developer` or `owner`."),
   "other-role": unprocessable(
@@ -90,17 +90,17 @@ const createRefusals = {
     "not_allowed",
     "`developer` is a role in an account, `operator` and `admin` are not.",
   ),
-  "no-bound": unprocessable("scopes_max", "not_allowed", "The role of a member has no other bound."),
+  "no-bound": unprocessable("scopes_max", "not_allowed", "The scopes of a member's role cannot be limited."),
   "members-limit": ({ max }: { readonly max: number }) => tooMany("members", `An account has ${max} members at most.`),
-  "no-issuer": conflict("account_id", "no_issuer", "Only people of the built-in issuer act for another account."),
+  "no-issuer": conflict("account_id", "no_issuer", "Only people of the built-in issuer can act for another account."),
   "already-invited": ({ id }: { readonly id: string }) =>
     conflict("address", "already_invited", `The address has the open invitation ${id}; resend or revoke that one.`),
   closed: conflict("registration", "registration_closed", "Registration is closed: account.registration is `closed`."),
-  "roles-by-issuer": conflict("role", "roles_by_issuer", "Roles come with the tokens of your identity provider."),
+  "roles-by-issuer": conflict("role", "roles_by_issuer", "Roles come from the tokens of your identity provider."),
   "address-needed": unprocessable(
     "address",
     "required",
-    "With another identity provider an invitation has an address.",
+    "With another identity provider an invitation needs an address.",
   ),
 } as const;
 
@@ -123,7 +123,7 @@ function declareInvitation(service: AccountService) {
     createInvitation: operation({
       summary: "Invite a person",
       description:
-        "Mails the address a link, or makes one to pass on by hand, shown once. The invited person sees who invites to what and accepts with a new account or an existing one. Needs `account:admin`, with `account_id` `account:security` instead, and every scope that the invitation brings.",
+        "Mails a link to the address, or creates one to pass on by hand, shown once. The invited person sees who invites them to what, and accepts with a new or an existing account. Needs `account:admin` (with `account_id`: `account:security`) and every scope that the invitation grants.",
       auth: write,
       audit: "invitation.create",
       input: newInvitation(service),
@@ -150,7 +150,7 @@ function declareChanges(service: AccountService) {
     resendInvitation: operation({
       summary: "Send an invitation again",
       description:
-        "With a new link, which ends the earlier one and is valid for at least 7 days. An expired invitation is open again.",
+        "Sends a new link, valid for at least 7 days, and invalidates the earlier one. An expired invitation is open again.",
       auth: write,
       audit: "invitation.resend",
       of,
@@ -170,7 +170,7 @@ function declareChanges(service: AccountService) {
     }),
     revokeInvitation: operation({
       summary: "Revoke an invitation",
-      description: "Its link stops working at once. One that was accepted or revoked stays as it is.",
+      description: "Its link stops working at once. An accepted or revoked invitation is unchanged.",
       auth: read,
       audit: "invitation.revoke",
       of,
@@ -192,7 +192,7 @@ function addReads(service: AccountService, routes: Routes): void {
     operationId: "invitations",
     summary: "List invitations, newest first",
     description:
-      "All of them, for administrators; with `account_id` those into the own account, for its owners. Ended ones are included for 30 days.",
+      "All invitations, for administrators; with `account_id`, those into the caller's account, for its owners. Ended ones are included for 30 days.",
     auth: read,
     query: z.object({ ...filter, ...pageParameters(pageLimits) }),
     responses: { 200: pageOf(InvitationResource) },
@@ -209,7 +209,7 @@ function addReads(service: AccountService, routes: Routes): void {
   routes.get(one, {
     operationId: "invitation",
     summary: "Read an invitation",
-    description: "Without its link, which was mailed, or shown once to the one who made it.",
+    description: "Without its link, which was mailed, or shown once to its creator.",
     auth: read,
     responses: { 200: InvitationResource, 404: "error" },
     async handle({ caller, params }) {

@@ -85,7 +85,7 @@ export const newInvitation = ({ configuration }: AccountService) =>
     name: displayName
       .nullable()
       .default(null)
-      .describe("The person's name, which the first sign-in offers to change; null, or absent, when unknown."),
+      .describe("The person's name, which they can change at the first sign-in; null, or absent, when unknown."),
     account_id: z
       .string()
       .nullable()
@@ -105,7 +105,7 @@ export const newInvitation = ({ configuration }: AccountService) =>
       .max(scopes.length)
       .nullable()
       .default(null)
-      .describe("The scopes that the role brings at most; null, or absent, for all scopes of the role."),
+      .describe("Upper limit on the scopes of the role; null, or absent, for all of them."),
     locale: supportedLocale(configuration)
       .optional()
       .meta({ description: "The language of the mail; default: the deployment's.", examples: ["en"] }),

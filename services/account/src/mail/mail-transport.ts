@@ -25,7 +25,7 @@ export class MailRefused extends Error {
   override readonly name = "MailRefused";
 
   constructor(code: string) {
-    super(`the mail server refused the mail: ${code}`);
+    super(`the mail server rejected the mail: ${code}`);
   }
 }
 

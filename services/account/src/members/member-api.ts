@@ -46,7 +46,7 @@ function membersOfAccount(service: AccountService) {
   return {
     members: list({
       summary: "List the members of the account, newest first",
-      description: "People who may act for this account. The person whose own account it is owns it and is not listed.",
+      description: "People who may act for this account. Its own person is always an owner and is not listed.",
       auth: read,
       limits: pageLimits,
       read: (range, { accountId }) => listMembers(pool, accountId, range),
@@ -54,7 +54,7 @@ function membersOfAccount(service: AccountService) {
     }),
     changeMemberRole: operation({
       summary: "Change the role of a member",
-      description: "Holds in every service within two seconds. The last owner stays one.",
+      description: "Takes effect in every service within two seconds. The last owner must stay an owner.",
       auth: security,
       audit: "member.change_role",
       input: MemberPatch,
@@ -77,7 +77,7 @@ function membersOfAccount(service: AccountService) {
     removeMember: operation({
       summary: "Remove a member",
       description:
-        "Their tokens no longer act for the account, in every service within two seconds. Keys, endpoints, images and sources that they made stay. The last owner cannot be removed.",
+        "Their tokens no longer act for the account, in every service within two seconds. Keys, endpoints, images and sources that they created stay. The last owner cannot be removed.",
       auth: security,
       audit: ["member.remove", "member.leave"],
       of,

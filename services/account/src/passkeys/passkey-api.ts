@@ -25,7 +25,7 @@ const administration = { scopes: ["account:admin"] } as const;
 const lastWayIn = conflict(
   "passkeys",
   "last_way_in",
-  "This is the last way in to the account. Verify a contact address first.",
+  "This is the last way to sign in to the account. Verify a contact address first.",
 );
 const missing = "There is no such passkey.";
 const names = { keysInInput: true, names: { passkey_id: "id" } } as const;
@@ -54,7 +54,7 @@ export function passkeyApi(service: AccountService): Edges {
     {
       passkeys: list({
         summary: "List the account's passkeys, newest first",
-        description: "They are added at `/oauth/passkeys`, in the browser that shall use them.",
+        description: "Passkeys are added at `/oauth/passkeys`, in the browser that will use them.",
         auth: { scopes: ["account:read"], access: "own-account:read", ownAccount: true },
         limits: pageLimits,
         read: (range, { caller, accountId }) => readPage(service, range, caller, accountId),
@@ -104,7 +104,7 @@ function ownOperations(service: AccountService) {
     }),
     removePasskey: operation({
       summary: "Remove a passkey",
-      description: "It signs nobody in any more. The last way in to the account cannot be removed.",
+      description: "It no longer works for signing in. The last way to sign in to the account cannot be removed.",
       auth: { ...security, stepUp: true },
       audit: "passkey.remove",
       of,
@@ -123,11 +123,11 @@ function ownOperations(service: AccountService) {
 const removalByAdministrator = (service: AccountService) =>
   operation({
     summary: "Remove a passkey of an account",
-    description: "For administrators. It signs nobody in any more, and the owner gets a notice.",
+    description: "For administrators. It no longer works for signing in, and the owner gets a notice.",
     auth: { ...administration, stepUp: true },
     audit: "passkey.remove",
     input: z
-      .strictObject({ reason: reason.describe("The reason, which stays in the audit.") })
+      .strictObject({ reason: reason.describe("The reason, which is kept in the audit log.") })
       .register(examples, { example: { reason: "The phone was stolen." } }),
     of: { find: (tx, { params }) => lockHeld(service, tx, params.account_id, params.passkey_id), missing },
     change: (tx, { account, passkey }, { caller, input }) =>

@@ -32,7 +32,7 @@ export const NewPortalSession = z.strictObject({
     .nullable()
     .default(null)
     .meta({
-      description: "The endpoints that the session sees. Null, or absent, for all of the account.",
+      description: "The endpoints that the session can see; null, or absent, for all of the account.",
       examples: [exampleOf(PortalSessionResource).endpoint_ids],
     }),
   access: access.default("write").describe(access.description ?? ""),
@@ -41,7 +41,7 @@ export const NewPortalSession = z.strictObject({
     .min(60)
     .max(lifeSecondsMax)
     .default(lifeSecondsMax)
-    .describe("The life of the link, an hour at most. It ends no later than the key that makes it."),
+    .describe("Lifetime of the link, at most an hour. It never outlives the key that creates it."),
   theme: theme.default({ scheme: "auto" }),
 });
 
@@ -100,10 +100,10 @@ export const PortalSessionWithUrl = PortalSessionResource.extend({
   url: z
     .string()
     .describe(
-      "The link for the subscriber, shown only once. Its fragment is a secret, which no server and no log sees.",
+      "The link for the subscriber, shown only once. Its fragment is a secret that reaches no server and no log.",
     ),
 })
-  .meta({ id: "PortalSessionWithUrl", description: "A session of the portal with its link, shown only once." })
+  .meta({ id: "PortalSessionWithUrl", description: "A portal session with its link, shown only once." })
   .register(examples, {
     example: {
       ...exampleOf(PortalSessionResource),

@@ -91,7 +91,7 @@ async function checkEndpoints(
     return [{ field: `endpoint_ids[${index}]`, code: "invalid_value", message } as const];
   });
   if (details.length === 0) return;
-  throw new AppError("not_found", "A portal session names existing endpoints.", { details });
+  throw new AppError("not_found", "A portal session can only name existing endpoints.", { details });
 }
 
 /** Ends a session at once, everywhere. One that has ended stays as it is. */
@@ -136,7 +136,7 @@ function declareReads({ clock, pageLimits, pool }: AccountService) {
   return {
     portalSessions: list({
       summary: "List portal sessions, newest first",
-      description: "Those of the last day, without their links.",
+      description: "Sessions of the last day, without their links.",
       auth: read,
       limits: pageLimits,
       read: (range, { caller }) => listPortalSessions(pool, caller.accountId, range),
@@ -145,7 +145,7 @@ function declareReads({ clock, pageLimits, pool }: AccountService) {
     }),
     currentPortalSession: record({
       summary: "Read the portal session of this request",
-      description: "For the portal itself: its endpoints, its access, its theme and its end.",
+      description: "For the portal itself: endpoints, access, theme and expiry of the session.",
       auth: { ...read, portal: true },
       find: ({ caller: { accountId, credential } }) => findPortalSession(pool, accountId, credential.id),
       missing: "This request did not come from a portal session.",
@@ -157,9 +157,9 @@ function declareReads({ clock, pageLimits, pool }: AccountService) {
 function declareWrites(service: AccountService) {
   return {
     createPortalSession: operation({
-      summary: "Make a link into the portal for a subscriber",
+      summary: "Create a portal link for a subscriber",
       description:
-        "For your own backend: give the link to the subscriber, or frame it in a page of an origin in `console.portal.origins`. Needs every scope of the `access`; `manage` needs a recent sign-in, or a key with `account:security`.",
+        "For your backend: give the link to the subscriber, or embed it in a page of an origin in `console.portal.origins`. Needs every scope of the `access`; `manage` needs a recent sign-in, or a key with `account:security`.",
       auth: { ...write, stepUpFor: "the access `manage`" },
       audit: "portal_session.create",
       input: NewPortalSession,
@@ -171,11 +171,15 @@ function declareWrites(service: AccountService) {
       refusals: {
         "needs-endpoints": {
           code: "validation_error",
-          message: "Name the endpoints: an administrator's account may have some with the events of all accounts.",
+          message:
+            "Name the endpoints: an administrator's account may have endpoints that receive the events of all accounts.",
           details: [{ field: "endpoint_ids", code: "required", message: "Required for an administrator's account." }],
         },
         "limit-reached": ({ max }) =>
-          tooMany("portal_sessions", `The account has ${max} live portal sessions; end some, or wait for their end.`),
+          tooMany(
+            "portal_sessions",
+            `The account has ${max} active portal sessions; end some, or wait until they expire.`,
+          ),
       },
       rest: {
         post: base,

@@ -113,7 +113,7 @@ async function principalOfMember(
 /** A portal session acts for the account, sees its endpoints, and is refused by whatever does not admit it. */
 async function principalOfPortal(service: AccountService, session: PortalSession): Promise<Principal> {
   const status = statusOfPortalSession(session, service.clock.now());
-  if (status !== "active") throw refused(`The link has ${status === "ended" ? "been ended" : "expired"}.`);
+  if (status !== "active") throw refused(`The link has ${status === "ended" ? "been revoked" : "expired"}.`);
   const account = await service.accountStore.find(session.accountId);
   if (!account) throw refused("The link is not known.");
   const { scopes } = await within(service, account, { roles: [], scopes: new Set(scopesOfAccess[session.access]) });

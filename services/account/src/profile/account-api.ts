@@ -103,7 +103,7 @@ function accountOperations(service: AccountService) {
     updateAccount: operation({
       summary: "Change the account",
       description:
-        "A merge patch: absent members stay, null clears `contact_address`, unless it is the last login method of the account (409).",
+        "A merge patch: absent members are unchanged, null clears `contact_address`, unless it is the account's last login method (409).",
       auth: writeContact,
       audit: "account.update",
       input: accountPatch(service),
@@ -121,7 +121,7 @@ function accountOperations(service: AccountService) {
     }),
     replaceAccount: operation({
       summary: "Replace the account's writable members",
-      description: "An absent `contact_address` is cleared; any other absent member is refused.",
+      description: "If `contact_address` is absent it is cleared; all other members are required.",
       auth: writeContact,
       audit: "account.update",
       input: accountReplacement(service),

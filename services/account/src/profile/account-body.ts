@@ -62,7 +62,7 @@ export const settingsPatch = (service: AccountService) =>
     z
       .strictObject({
         ...sharedMembers(service, present),
-        notifications: z.strictObject(notifications).partial().describe("The mails that the account wants."),
+        notifications: z.strictObject(notifications).partial().describe("The mails that the account wants to receive."),
       })
       .partial(),
   );
@@ -72,7 +72,7 @@ export const settingsReplacement = (service: AccountService) =>
   body(service, settingsExample, (present) =>
     z.strictObject({
       ...sharedMembers(service, present),
-      notifications: z.strictObject(notifications).describe("The mails that the account wants."),
+      notifications: z.strictObject(notifications).describe("The mails that the account wants to receive."),
     }),
   );
 
@@ -103,7 +103,7 @@ const { display_name, contact_address, locale, timezone } = accountExample;
 const replacementExample = { display_name, contact_address, locale, timezone };
 const settingsExample = { locale, timezone, notifications: { product_updates: true } };
 
-const notifications = { product_updates: z.boolean().describe("True to get news about the product.") };
+const notifications = { product_updates: z.boolean().describe("True to receive product news.") };
 
 const unless =
   (present: string | undefined, rule: FieldRule): FieldRule =>

@@ -25,7 +25,7 @@ export function contactApi(service: AccountService): Edges {
     confirmContactAddress: operation({
       summary: "Confirm the pending contact address",
       description:
-        "With the code that was mailed to it, which takes five tries, works once and expires after one hour. A pending account becomes active. An address that another account has verified is 409, `address_taken`.",
+        "With the code that was mailed to it, which works once, allows five tries and expires after one hour. A pending account becomes active. An address that another account has verified is 409, `address_taken`.",
       auth,
       audit: ["account.contact_confirm", "account.activate"],
       input: Confirmation,
@@ -45,7 +45,7 @@ export function contactApi(service: AccountService): Edges {
       description: "Ends the earlier codes. At most five an hour.",
       auth,
       // The account does not change.
-      audit: { unaudited: "The code goes to an address whose change has an entry." },
+      audit: { unaudited: "The change of the address already has an audit entry." },
       of,
       change: (tx, account) => resendContactCode(service, tx, account),
       refusals: { "nothing-pending": nothingPending, "too-many": tooManyCodes },

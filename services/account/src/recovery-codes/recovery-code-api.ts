@@ -14,8 +14,8 @@ const example = { left: codesOfSet, created_at: "2026-01-01T09:00:00.000Z" };
 
 const RecoveryCodesResource = z
   .object({
-    left: z.int().min(0).max(codesOfSet).describe("The number of codes that were not used yet."),
-    created_at: timestamp.nullable().describe("The time at which they were made; null for none."),
+    left: z.int().min(0).max(codesOfSet).describe("The number of unused codes."),
+    created_at: timestamp.nullable().describe("When they were created; null if there are none."),
   })
   .meta({ id: "RecoveryCodes", description: "The recovery codes of a person, without the codes." })
   .register(examples, { example });
@@ -34,16 +34,16 @@ export function recoveryCodeApi(service: AccountService): Edges {
     {
       recoveryCodes: record({
         summary: "Read how many recovery codes are left",
-        description: "Each signs its person in once, without the mailbox and without a passkey.",
+        description: "Each code signs its person in once, without access to the mailbox or a passkey.",
         auth: read,
         find: ({ caller }) => recoveryCodesOf(service.pool, personOf(caller)),
         missing: "The account no longer exists.",
         rest: { get: base, resource: RecoveryCodesResource, answer: (codes) => ok(viewCodes(codes)) },
       }),
       createRecoveryCodes: operation({
-        summary: "Make ten recovery codes",
+        summary: "Create ten recovery codes",
         description:
-          "The answer shows them, once; earlier ones no longer work. The owner gets a notice. For tokens of people.",
+          "The answer shows them once; earlier ones no longer work. The owner gets a notice. Requires a person's token.",
         auth: { scopes: ["account:security"], ownAccount: true, stepUp: true },
         audit: "account.create_recovery_codes",
         of: ownAccount(service),

@@ -141,7 +141,7 @@ export function signInApi(service: AccountService): Edges {
     {
       signIns: list({
         summary: "List the account's sign-ins at the built-in issuer, newest first",
-        description: "Those of which anything is good: the browser's session, a refresh token or an access token.",
+        description: "Sign-ins with a valid browser session, refresh token or access token.",
         auth: { scopes: ["account:read"], access: "own-account:read", ownAccount: true },
         limits: pageLimits,
         read: (range, { caller, accountId }) => readPage(service, range, caller, accountId),
@@ -196,7 +196,7 @@ function ownOperations(service: AccountService) {
     signOutEverywhere: operation({
       summary: "Sign out everywhere",
       description:
-        "Ends every sign-in at the built-in issuer with its tokens, in every service within two seconds, and every step-up by code. Tokens of another issuer that were issued until now are refused from then on; sessions there end there. API keys and service clients stay. Needs no recent sign-in.",
+        "Ends every sign-in at the built-in issuer with its tokens, in every service within two seconds, and every step-up by code. Tokens that another issuer has issued until now are refused from now on; sessions at that issuer have to be ended there. API keys and service clients stay. Needs no recent sign-in.",
       auth: security,
       audit: "account.sign_out",
       of: ownAccount(service),
@@ -223,7 +223,7 @@ function administratorOperations(service: AccountService) {
     signOutAccount: operation({
       summary: "End every sign-in to an account",
       description:
-        "As the owner's own sign-out everywhere: sign-ins at the built-in issuer with their tokens, step-ups, and tokens that another issuer issued until now. API keys and service clients stay. The owner gets a notice.",
+        "The same as the owner's own sign-out everywhere: ends sign-ins at the built-in issuer with their tokens, step-ups, and tokens that another issuer has issued until now. API keys and service clients stay. The owner gets a notice.",
       auth: { ...administration, stepUp: true },
       audit: "account.sign_out",
       of: {
@@ -248,7 +248,7 @@ export const whySignedIn = ({ pool, clock }: AccountService): WhyFinder => ({
     if (signIn === null) return null;
     const { createdAt, lastUsedAt, browser } = signIn;
     const started = step({ at: createdAt, id, what: `A person signed in with ${browser ?? "a browser"}.`, link: base });
-    const used = step({ at: lastUsedAt, id, what: "An application last got a token by it.", link: base });
+    const used = step({ at: lastUsedAt, id, what: "An application last got a token through it.", link: base });
     return { steps: [started, used], next: [] };
   },
 });

@@ -34,7 +34,7 @@ export const ExportedSignIn = z
   .object({
     id: identifier("The sign-in"),
     created_at: timestamp,
-    last_used_at: timestamp.describe("Time at which an application last got a token by it, to the minute."),
+    last_used_at: timestamp.describe("Time at which an application last got a token through it, to the minute."),
     browser: z.string().nullable().describe("Browser and system by name; null when unknown."),
     address: z.string().nullable().describe("Client address at the time of the sign-in."),
   })

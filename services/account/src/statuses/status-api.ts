@@ -8,7 +8,7 @@ import { ownAccount } from "../profile/account-api.ts";
 import { changeStatusByOwner, refusedTransition, requestRecovery, StatusByOwner } from "./statuses.ts";
 
 const RecoveryRequest = z
-  .object({ requested_at: timestamp.describe("Since when administrators see the request.") })
+  .object({ requested_at: timestamp.describe("When the recovery was requested; administrators see the request.") })
   .meta({ id: "RecoveryRequest" })
   .register(examples, { example: { requested_at: "2026-01-03T08:15:00.000Z" } });
 
@@ -38,7 +38,7 @@ export function statusApi(service: AccountService): Edges {
       },
     }),
     requestAccountRecovery: operation({
-      summary: "Ask to have the disabled account back",
+      summary: "Request the recovery of the disabled account",
       description: "Administrators see the request. Asking again changes nothing.",
       auth: { scopes: ["account:write"], access: "recovery", ownAccount: true },
       audit: "account.request_recovery",

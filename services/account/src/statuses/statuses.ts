@@ -94,7 +94,9 @@ const reasonLengthMax = 500;
 /** A reason is prose: several lines are fine, an empty text is not. */
 const checkReason: FieldRule = (reason) => {
   const length = [...reason].length;
-  return reason.trim() !== "" && length <= reasonLengthMax ? null : `The reason has 1–${reasonLengthMax} characters.`;
+  return reason.trim() !== "" && length <= reasonLengthMax
+    ? null
+    : `The reason must have 1–${reasonLengthMax} characters.`;
 };
 
 /** A stated reason, in the words of the person who acts. */
@@ -104,7 +106,7 @@ export const reason = ruledText(checkReason).meta({ minLength: 1, maxLength: rea
 export const StatusByAdministrator = z
   .strictObject({
     status: z.enum(accountStates).exclude(["pending"]).describe("The new state."),
-    reason: reason.describe("The reason, which the owner reads: in the account, in refusals and in the audit."),
+    reason: reason.describe("The reason, which the owner sees in the account, in refusals and in the audit log."),
   })
   .register(examples, { example: { status: "suspended", reason: "Payment failed three times." } });
 
@@ -112,7 +114,10 @@ export const StatusByAdministrator = z
 export const StatusByOwner = z
   .strictObject({
     status: z.literal("disabled").describe("The new state; an administrator ends it."),
-    reason: reason.nullable().default(null).describe("Why; shown with the account, in refusals and in the audit."),
+    reason: reason
+      .nullable()
+      .default(null)
+      .describe("The reason, shown with the account, in refusals and in the audit log."),
   })
   .register(examples, { example: { status: "disabled", reason: "I moved to another product." } });
 

@@ -10,11 +10,11 @@ import { completeStepUp, requestStepUp } from "./step-ups.ts";
 const StepUpBody = z.strictObject({ code: typedCodeField.optional() });
 
 const StepUp = z
-  .object({ valid_until: timestamp.describe("Until then this token counts as freshly signed in.") })
+  .object({ valid_until: timestamp.describe("Time until which this token counts as freshly signed in.") })
   .meta({ id: "StepUp" })
   .register(examples, { example: { valid_until: "2026-01-01T09:15:00.000Z" } });
 
-const personOnly = "A code can raise only the access token of a person.";
+const personOnly = "Only a person's access token can be stepped up with a code.";
 
 /** The refusal of a credential behind which nobody stands. */
 export const notAPerson: Refusal = {
@@ -40,9 +40,9 @@ const refusals: Readonly<Record<"no-address" | "not-a-person" | "passkey-needed"
 /** The step-up of a person whose sign-in is too old, over REST alone: it belongs to the token, not to the graph. */
 export function stepUpApi(service: AccountService): Edges {
   const stepUp = operation({
-    summary: "Prove again who you are, with a code sent to the contact address",
+    summary: "Confirm your identity with a code sent to the contact address",
     description:
-      "Without `code`, one is sent to the verified contact address. With it, this token counts as freshly signed in for 15 minutes, in every service. For tokens of people. At most five codes and 25 tries an hour for all tokens of an account.",
+      "Without `code`, one is sent to the verified contact address. With it, this token counts as freshly signed in for 15 minutes, in every service. Requires a person's token. At most five codes and 25 tries an hour for all tokens of an account.",
     // Any sensitive change may need it, so it requires no scope.
     auth: { scopes: [], access: "own-account:write" },
     audit: "account.step_up",
