@@ -11,11 +11,11 @@ export const properties = defineProperties({
   ...serverProperties,
   "config.streams.max": property.integer(
     { default: 20_000, min: 1, max: 1_000_000, unit: "streams" },
-    "Open streams of changes in one instance; beyond it the answer is 503.",
+    "Maximum number of open change streams per instance; further ones get 503.",
   ),
   "config.streams.max-per-credential": property.integer(
     { default: 10, min: 1, max: 1_000_000, unit: "streams" },
-    "Open streams of changes of one credential in one instance; beyond it the answer is 429.",
+    "Maximum number of open change streams per credential and instance; further ones get 429.",
   ),
   "config.approval": property.string(
     { default: "off", choices: ["off", "guarded", "all"], audience: "operator", local: true },

@@ -212,7 +212,7 @@ test("a temporary change that cannot be undone stays, and the status shows the r
     );
     await eventually(async () => {
       const { validation } = (await own.send(ada, "/api/v1/status/config")).body;
-      return /an expired override stays active: .*defaults\.pageSize/.test(validation.problems.join());
+      return /an expired override is still active: .*defaults\.pageSize/.test(validation.problems.join());
     });
     await change([["defaults.pageSize"]], {}, own);
     await eventually(async () => (await valuesNow(own))["limits.maxPageSize"] === undefined);

@@ -36,7 +36,7 @@ const GraphqlBody = z
       .string()
       .nullable()
       .optional()
-      .describe("The document; without it `documentId` or `extensions` names one."),
+      .describe("The document; if absent, `documentId` or `extensions` must name one."),
     documentId: z.string().nullable().optional().describe("The SHA-256 of a document, or its name in the manifest."),
     variables: members.nullable().optional().describe("The values of the variables, by name."),
     operationName: z.string().nullable().optional().describe("The operation to run when the document has several."),
@@ -54,7 +54,7 @@ const GraphqlAnswer = z
     errors: z
       .array(
         z.object({
-          message: z.string().describe("An explanation for people; it may change."),
+          message: z.string().describe("A message for people; it may change."),
           path: z
             .array(z.union([z.string(), z.int()]))
             .optional()
@@ -62,7 +62,7 @@ const GraphqlAnswer = z
           extensions: z
             .looseObject({ code: z.string().describe("A stable code; branch on this.") })
             .optional()
-            .describe("The code of the failure, and more about it."),
+            .describe("The code of the failure, and details."),
         }),
       )
       .optional()
@@ -112,9 +112,9 @@ export function serviceEdges({ configuration, clock, operations, live, ask, sche
     operationId: "runOperation",
     summary: "Run an operation",
     description:
-      "Queries and mutations answer with JSON, subscriptions with an event stream. Each field has scopes of its own.",
+      "Queries and mutations answer with JSON, subscriptions with an event stream. Each field requires its own scopes.",
     auth,
-    audit: { unaudited: "Each mutation leaves the entry that it declares." },
+    audit: { unaudited: "Each mutation writes the audit entry that it declares." },
     body: { raw: { maxBytes: MiB, json: GraphqlBody } },
     responses,
     errors,
@@ -129,10 +129,10 @@ export function serviceEdges({ configuration, clock, operations, live, ask, sche
   routes.get("/graphql", {
     operationId: "runQuery",
     summary: "Run a query",
-    description: "Mutations need POST. A browser that asks for a page gets GraphiQL.",
+    description: "Mutations need POST. A browser that requests a page gets GraphiQL.",
     auth,
     query: z.object({
-      query: z.string().optional().describe("The document; without it `documentId` or `extensions` names one."),
+      query: z.string().optional().describe("The document; if absent, `documentId` or `extensions` must name one."),
       documentId: z.string().optional().describe("The SHA-256 of a document, or its name in the manifest."),
       variables: z.string().optional().describe("A JSON object."),
       operationName: z.string().optional().describe("The operation to run when the document has several."),

@@ -47,14 +47,14 @@ export const properties = defineProperties({
   "config.internal-url": subgraphUrl("config"),
   "webhook-ingest.internal-url": subgraphUrl("webhook-ingest"),
   "webhook-delivery.internal-url": subgraphUrl("webhook-delivery"),
-  "console.enabled": flag("True serves the console, the pages for people, at `/console/`."),
+  "console.enabled": flag("True serves the console, the web interface, at `/console/`."),
   "console.links.dashboards": consoleLink(
     "https?://.+",
     "Address of the dashboards of this deployment, which the console links on its pages for operators.",
   ),
   "console.links.trace": consoleLink(
     "https?://.*\\{trace_id\\}.*",
-    "Address that shows a trace, with `{trace_id}` in its place; the console links messages to their traces.",
+    "URL template of a page that shows a trace, with a `{trace_id}` placeholder; the console links messages to their traces.",
   ),
   "console.portal.origins": property.list(
     {
@@ -63,14 +63,14 @@ export const properties = defineProperties({
       format: "url",
       local: true,
     },
-    "Origins, such as `https://app.example`, whose pages may frame the portal at `/console/portal/`. Without any it opens in a tab of its own only.",
+    "Origins, such as `https://app.example`, whose pages may frame the portal at `/console/portal/`. If empty, the portal only opens in its own tab.",
   ),
   "docs.enabled": flag(
-    "True serves the documents at `/docs`: guide, reference, all routes and events. Off, the error codes remain.",
+    "True serves the documentation at `/docs`: guide, reference, all routes and events. When off, the error codes are still served.",
   ),
   "http.health-url": publicLink(
     "https?://[^\\s]+",
-    "Address of the health that callers can reach, which `/` links to.",
+    "Address of a health page that callers can reach; `/` links to it.",
   ),
   "http.security-contact": publicLink(
     "(mailto:|tel:|https://)[^\\s]+",
@@ -121,7 +121,7 @@ export const properties = defineProperties({
   ),
   "graphql.documents": property.string(
     { default: "apq", choices: ["any", "apq", "trusted"], local: true },
-    "Allowed documents: `any` text, texts and the SHA-256 of earlier ones (`apq`), or only those of `graphql.trusted-documents`.",
+    "Allowed documents: `any`, also by the SHA-256 of an earlier one (`apq`), or only those in `graphql.trusted-documents`.",
   ),
   "graphql.trusted-documents": property.string(
     { local: true, default: null },
@@ -133,14 +133,14 @@ export const properties = defineProperties({
   ),
   "graphql.limits.mode": property.string(
     { default: "enforce", choices: ["enforce", "measure"], local: true },
-    "With `measure` the cost of an operation is only reported, in headers and in the log, and never a reason for a refusal.",
+    "With `measure`, the cost of an operation is reported in headers and in the log but never causes a refusal.",
   ),
   "capabilities.graphqlSubscriptions": capabilityProperties["capabilities.graphqlSubscriptions"],
   "defaults.pageSize": defaultProperties["defaults.pageSize"],
   "limits.maxPageSize": limitProperties["limits.maxPageSize"],
   "graphql.document-cache.bytes-max": property.integer(
     { default: 32 * MiB, unit: "bytes", min: 64 * KiB, max: 1_024 * MiB },
-    "Largest memory of checked documents; the least recently used are removed first.",
+    "Memory for validated documents; the least recently used are evicted first.",
   ),
   "graphql.deadline": timeLimit(
     15_000,

@@ -87,7 +87,7 @@ test("nor does anybody read the schema as a document, unlike that of events", as
 test("without http.security-contact there is no security.txt", async () => {
   const response = await fetch(`${closedGateway.url}/.well-known/security.txt`);
   assert.equal(response.status, 404);
-  assert.match(await response.text(), /names no contact for security reports/);
+  assert.match(await response.text(), /has no contact for security reports/);
 });
 
 test("security.txt names the contact and expires within a year", async () => {

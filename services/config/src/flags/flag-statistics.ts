@@ -4,9 +4,9 @@ import { listFlags } from "./flag-store.ts";
 
 const kind = defineStatistics({
   name: "FlagStatistics",
-  description: "Evaluations of a flag over OFREP in a time.",
-  dimensions: { variant: "The variant that was given." },
-  counters: { evaluations: "Evaluations, alone or among all flags; a 304 evaluates nothing." },
+  description: "Evaluations of a flag over OFREP in a period.",
+  dimensions: { variant: "The variant that was returned." },
+  counters: { evaluations: "Evaluations, of this flag alone or of all flags; a 304 counts as none." },
   example: { variant: "on", evaluations: 1_250 },
 });
 
@@ -25,7 +25,7 @@ export function flagStatisticsApi({ pool, flagStatistics, clock }: ConfigService
     flagStatistics: statistics({
       summary: "Read the statistics of a flag",
       description:
-        "Evaluations over OFREP by time and variant. A killed instance loses those of its last five seconds.",
+        "Evaluations over OFREP by time and variant. A killed instance loses the counts of its last five seconds.",
       auth: { scopes: ["config:admin"] },
       kind,
       statistics: flagStatistics.stored,

@@ -99,7 +99,7 @@ function neededVariants({ key, variants }: FlagDefinition, others: readonly Flag
   return others.flatMap((other) =>
     other.prerequisites
       .filter(({ flag, variants: wanted }) => flag === key && wanted.some((name) => !names.includes(name)))
-      .map(() => ({ field: "variants", message: `${other.key} requires a removed variant.` })),
+      .map(() => ({ field: "variants", message: `${other.key} requires a variant that would be removed.` })),
   );
 }
 
@@ -124,7 +124,7 @@ const given = (value: unknown): unknown => {
 const { salt, rules, schedule, expires, description, prerequisites, ...members } = FlagDefinition.shape;
 const wanted = {
   expected_revision: revisionOf("expectedRevision").describe(
-    'The revision that the caller has seen of this flag; "0" when there is none.',
+    'The revision of this flag that the caller has seen; "0" if the flag does not exist.',
   ),
   reason: requiredReason,
   wait_for_ms: waitForMs,
@@ -137,7 +137,7 @@ const SetFlag = z.preprocess(
     description,
     schedule,
     expires,
-    salt: salt.optional().describe("Without it a flag keeps its salt, and a new flag gets a new one."),
+    salt: salt.optional().describe("If absent, an existing flag keeps its salt and a new flag gets a random one."),
     rules,
     prerequisites,
     ...wanted,

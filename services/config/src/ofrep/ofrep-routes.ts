@@ -57,8 +57,8 @@ const BulkAnswer = z
 const Failure = z
   .object({
     key: z.string().optional().describe("The key of the flag."),
-    errorCode: z.string().describe("A stable code of OFREP; branch on this."),
-    errorDetails: z.string().optional().describe("An explanation for people; it may change."),
+    errorCode: z.string().describe("A stable OFREP code; branch on this."),
+    errorDetails: z.string().optional().describe("A message for people; it may change."),
   })
   .meta({ id: "FlagFailure", description: "The reason why a flag was not evaluated, with OpenFeature's error codes." })
   .register(examples, {
@@ -82,7 +82,7 @@ const Question = z
 
 const body = { raw: { maxBytes: bodyBytesMax, json: Question } } as const;
 const auth = { scopes: [], access: "read", client: true } as const;
-const audit = { unaudited: "An evaluation only reads." } as const;
+const audit = { unaudited: "An evaluation changes nothing." } as const;
 const cache = "private, no-cache";
 /** The framework sends this with every GET; a POST with a validator is cached by its sender, too. */
 const varying = { vary: "Accept, Authorization, X-API-Key" };
@@ -97,7 +97,7 @@ export function ofrepRoutes(service: ConfigService): Routes {
     operationId: "evaluateFlag",
     summary: "Evaluate a flag",
     description:
-      "OFREP 0.3. The targeting key is your own account; callers with config:admin may name another one, and client keys anything. A client key sees the flags that are marked client.",
+      "OFREP 0.3. The targeting key is your own account; callers with config:admin may name any account, and client keys any subject. Client keys only see flags marked `client`.",
     auth,
     audit,
     body,
@@ -123,8 +123,8 @@ export function ofrepRoutes(service: ConfigService): Routes {
     body,
     cache,
     query: z.object({
-      flagConfigEtag: z.string().max(200).optional().describe("Content of a stream's event; it is ignored."),
-      flagConfigLastModified: z.string().max(200).optional().describe("Content of an event; it is ignored."),
+      flagConfigEtag: z.string().max(200).optional().describe("Content of a stream event; ignored."),
+      flagConfigLastModified: z.string().max(200).optional().describe("Content of an event; ignored."),
     }),
     responses: { 200: BulkAnswer, 304: "empty", 400: Failure },
     handle: ({ principal, headers, body: given }) =>

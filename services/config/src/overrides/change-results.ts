@@ -17,10 +17,11 @@ const refusals = {
     refuse("conflict", `The newest revision is ${newest}.`, "expectedRevision"),
   "no-such-revision": ({ revision }: { revision: bigint }) => refuse("not_found", `There is no revision ${revision}.`),
   "too-many-proposals": ({ max }: { max: number }) =>
-    refuse("conflict", `There are ${max} open proposals. Decide some first.`),
+    refuse("conflict", `There are already ${max} open proposals. Decide some first.`),
   decided: ({ state }: { state: string }) => refuse("conflict", `The proposal was already ${state}.`),
   "own-proposal": () => refuse("forbidden", "The author of a proposal cannot approve it; another operator must."),
-  "too-many-flags": ({ max }: { max: number }) => refuse("conflict", `There are ${max} flags. Archive some first.`),
+  "too-many-flags": ({ max }: { max: number }) =>
+    refuse("conflict", `There are already ${max} flags. Archive some first.`),
   "no-such-flag": ({ key }: { key: string }) => refuse("not_found", `There is no flag ${key}.`),
   "flag-changed": ({ key, revision }: { key: string; revision: bigint }) =>
     refuse("conflict", `The flag ${key} is at revision ${revision}.`, "expectedRevision"),

@@ -61,7 +61,7 @@ function flawsOf(
   { name, set, value }: WantedChange,
   earlier: readonly WantedChange[],
 ): readonly ErrorDetail[] {
-  const message = `${name} can be changed only once in a revision.`;
+  const message = `${name} can only be changed once per revision.`;
   if (earlier.some((other) => other.name === name)) return [{ field: "name", code: "repeated", message }];
   return refusalsOf(() => {
     catalogue.assertOverridable(name);
@@ -124,7 +124,7 @@ export const operatorRefusals = (
   { changes, fieldOf }: { readonly changes: readonly PlannedChange[]; readonly fieldOf: FieldOf },
 ): ErrorDetail[] =>
   changes.flatMap(({ name }, index) => {
-    const message = `${name} is changed by two operators: propose the change, and another operator approves it.`;
+    const message = `Changing ${name} needs two operators: propose the change and have another operator approve it.`;
     return needsAnother(service, name) ? [{ field: fieldOf(index, "name"), code: "not_allowed", message }] : [];
   });
 
@@ -142,7 +142,7 @@ export function expiryRefusals({ clock }: ConfigService, { changes, expiresAt }:
   const message = "expiresAt must be in the future, at most 366 days ahead.";
   if (aheadMs <= 0 || aheadMs > temporaryMaxMs) refusals.push({ field: "expiresAt", code: "out_of_range", message });
   if (changes.some(({ set }) => !set))
-    refusals.push({ field: "expiresAt", code: "not_allowed", message: "Only a set value can expire." });
+    refusals.push({ field: "expiresAt", code: "not_allowed", message: "Only a change with a value can expire." });
   return refusals;
 }
 

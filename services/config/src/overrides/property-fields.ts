@@ -18,7 +18,7 @@ const name = z.string().max(200);
 export const revisionOf = (member: string) =>
   z
     .string()
-    .regex(/^\d{1,18}$/, `${member} must be a revision in digits.`)
+    .regex(/^\d{1,18}$/, `${member} must be a revision number, digits only.`)
     .transform(BigInt);
 export const sentence = z
   .string()
@@ -28,10 +28,10 @@ export const requiredReason = sentence.regex(/\S/u, "reason must not be empty.")
 /** Null is a value; an absent member is not. */
 const value = z
   .unknown()
-  .refine((given) => given !== undefined, "value must be given; null is a value.")
-  .describe("Null is a value where the property allows none.");
+  .refine((given) => given !== undefined, "value is required; null counts as a value.")
+  .describe("The value; null if the property is nullable.");
 const expectedRevision = revisionOf("expectedRevision").describe(
-  'The revision that the caller has seen of this property\'s override; "0" when there is none.',
+  'The revision of this property\'s override that the caller has seen; "0" if there is none.',
 );
 export const waitForMs = z
   .int()
@@ -39,8 +39,8 @@ export const waitForMs = z
   .max(waitMsMax)
   .nullish()
   .transform(noneAs(0))
-  .describe("Milliseconds to wait for the instances to apply it, at most 10000.");
-export const dryRun = z.boolean().nullish().transform(noneAs(false)).describe("Only validates; nothing is changed.");
+  .describe("Milliseconds to wait until the instances have applied it, at most 10000.");
+export const dryRun = z.boolean().nullish().transform(noneAs(false)).describe("Validates without changing anything.");
 
 const one = { name, expected_revision: expectedRevision, reason: sentence.nullable().default(null) };
 const SetProperty = z.strictObject({ ...one, value });
@@ -50,12 +50,12 @@ const UnsetProperty = z.strictObject(one);
 const ChangeItem = z
   .object({
     name,
-    value: z.unknown().optional().describe("Null is a value where the property allows none. Left out with `unset`."),
+    value: z.unknown().optional().describe("The value; null if the property is nullable. Leave it out with `unset`."),
     unset: z.boolean().nullish().describe("Removes the override."),
     expectedRevision,
   })
   .refine(({ value: given, unset }) => (given !== undefined) !== (unset === true), {
-    error: "A change has a value, which may be null, or unset is true.",
+    error: "A change needs a value, which may be null, or unset: true.",
     path: ["value"],
   });
 
@@ -70,7 +70,7 @@ const SetProperties = z.strictObject({ ...severalChanges, dry_run: dryRun, wait_
 const Rollback = z.strictObject({
   to_revision: revisionOf("toRevision"),
   expected_revision: revisionOf("expectedRevision").describe(
-    "The newest revision that the caller has seen, in the status or in any answer.",
+    "The newest revision that the caller has seen, in the status or in any response.",
   ),
   reason: requiredReason,
   wait_for_ms: waitForMs,

@@ -121,7 +121,10 @@ const id = z.string().max(100);
 const ApproveChange = z.strictObject({ id, wait_for_ms: waitForMs, dry_run: dryRun });
 const WithdrawChange = z.strictObject({
   id,
-  reason: sentence.nullable().default(null).describe("Tells the author why another operator rejects it."),
+  reason: sentence
+    .nullable()
+    .default(null)
+    .describe("The reason for a rejection by another operator, shown to the author."),
 });
 
 /** The proposals of changes, and the decisions about them. */

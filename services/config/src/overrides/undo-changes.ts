@@ -56,8 +56,9 @@ export async function expireDueOverrides(service: ConfigService): Promise<void> 
     service.expiryProblems = [];
   } catch (error) {
     if (!isAppError(error) || error.code !== "validation_error") throw error;
-    const problems = error.details.map(({ message }) => `an expired override stays active: ${message}`);
-    if (problems.join() !== service.expiryProblems.join()) log.warn({ problems }, "expired overrides cannot end");
+    const problems = error.details.map(({ message }) => `an expired override is still active: ${message}`);
+    if (problems.join() !== service.expiryProblems.join())
+      log.warn({ problems }, "expired overrides could not be removed");
     service.expiryProblems = problems;
   }
 }

@@ -22,7 +22,7 @@ const EnvironmentResource = z
         region: z.string().nullable().describe("The region that the deployment runs in."),
         platform: z.string().describe("The platform that runs the process, such as `kubernetes`."),
       })
-      .describe("The build that runs, and its place."),
+      .describe("The running build and where it runs."),
     status: z
       .enum(["up", "degraded", "draining"])
       .describe("The state of the service; `draining` shortly before it stops."),
@@ -53,7 +53,7 @@ const ConfigStatusResource = z
   .object({
     status: z
       .enum(["ok", "degraded"])
-      .describe("`degraded` when an instance refused a value or the instances disagree."),
+      .describe("`degraded` when an instance rejected a value or the instances disagree."),
     revision: z.string().describe("The revision of the configuration."),
     loaded_at: z.iso.datetime({ precision: 3 }).describe("The time when the configuration was loaded."),
     sources: z.array(z.string()).describe("Where values come from, highest precedence first."),
@@ -63,14 +63,16 @@ const ConfigStatusResource = z
         problems: z
           .array(z.string())
           .describe(
-            "Refused overrides with the reason, and names instances disagree on; never a value. Listed for operators.",
+            "Rejected overrides with the reason, and names of properties on which instances disagree; never a value. Only for operators.",
           ),
       })
       .describe("The result of the last validation."),
     pending_restart: z
       .array(z.string())
-      .describe("The properties that the caller may see and whose new values take effect after a restart."),
-    stale_flags: z.array(z.string()).describe("Expired flags: a decision about them is due. Listed for operators."),
+      .describe("Properties, visible to the caller, whose new values take effect after a restart."),
+    stale_flags: z
+      .array(z.string())
+      .describe("Flags past their expiry, about which a decision is due. Only for operators."),
     services: z
       .array(
         z.object({
@@ -87,7 +89,7 @@ const ConfigStatusResource = z
       )
       .describe("The running instances."),
   })
-  .meta({ id: "ConfigStatus", description: "The resolved configuration's state, never its values." })
+  .meta({ id: "ConfigStatus", description: "The state of the resolved configuration, without values." })
   .register(examples, {
     example: {
       status: "ok",
@@ -122,7 +124,7 @@ export function resourceRoutes(service: ConfigService): Routes {
   routes.get("/api/v1/config", {
     operationId: "configuration",
     summary: "Read limits, capabilities and features",
-    description: "The limits are those that are enforced; a capability that is not announced is not served.",
+    description: "The limits are the enforced ones; a capability that is not listed is not available.",
     auth: { scopes: [] },
     responses: { 200: ConfigResource },
     cache: `private, ${shared}`,
@@ -165,8 +167,8 @@ export function resourceRoutes(service: ConfigService): Routes {
 
   routes.get("/api/v1/status/config", {
     operationId: "configurationStatus",
-    summary: "Read what every instance runs with",
-    description: "The revision and problems of the configuration, and how far each instance has followed.",
+    summary: "Read the configuration state of every instance",
+    description: "The revision and problems of the configuration, and which revision each instance has applied.",
     auth: { scopes: ["config:read"] },
     responses: { 200: ConfigStatusResource },
     cache: "no-store",

@@ -18,15 +18,15 @@ export const SettingsResource = z
         logoUrl: z.string().nullable().describe("An https URL, or a data URL of an image."),
         color: z.string().describe("The colour of this deployment, as `#rrggbb`."),
       })
-      .describe("The deployment as people see it."),
+      .describe("The deployment as shown to people."),
     locale: z.string().describe("The default locale, a BCP 47 tag."),
     limits: z
       .object({ pageSize: z.int().positive().describe("The default number of items on a page.") })
-      .describe("Limits that clients keep to."),
+      .describe("Limits that clients should respect."),
     features: z
       .record(z.string(), z.boolean())
       .optional()
-      .describe("Only a true turns dependent behaviour on. Only for authenticated callers."),
+      .describe("Features by name; only `true` enables one. Only for authenticated callers."),
     enabledIntegrations: z
       .array(z.string())
       .optional()

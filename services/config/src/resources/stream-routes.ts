@@ -18,7 +18,7 @@ export function streamRoutes({ configuration, stream }: ConfigService): Routes {
     operationId: "configurationStream",
     summary: "Follow changes of configuration, settings and flags",
     description:
-      "Server-Sent Events `config`, `settings` and `flags` with the changed names and their values. Ids are revisions: with Last-Event-ID missed events are sent first, or `reset` when they are no longer kept.",
+      "Server-sent events `config`, `settings` and `flags` with the changed names and their values. Ids are revisions: with Last-Event-ID, missed events are sent first, or `reset` if they are no longer kept.",
     auth: { scopes: [], access: "subscribe" },
     responses: {
       200: { content: ["text/event-stream"], example: exampleEvent },
@@ -53,5 +53,7 @@ data: {"revision":"17","names":["limits.maxPageSize"],"values":{"limits.maxPageS
 function lastEventOf(header: string | string[] | undefined): number | null {
   if (header === undefined || header === "") return null;
   if (typeof header === "string" && /^\d{1,15}$/.test(header)) return Number(header);
-  throw new AppError("invalid_request", "Last-Event-ID must be a revision in digits.", { field: "Last-Event-ID" });
+  throw new AppError("invalid_request", "Last-Event-ID must be a revision number, digits only.", {
+    field: "Last-Event-ID",
+  });
 }

@@ -59,7 +59,7 @@ export class PropertyCatalogue {
   /** Checks that `name` is declared and takes overrides. @throws AppError `not_found`, `validation_error` */
   assertOverridable(name: string): void {
     const isClosed = this.#declarationsOf(name).some(({ secrecy, local }) => secrecy === "secret" || local === true);
-    if (isClosed) throw refused("name", "not_allowed", `${name} takes no override.`);
+    if (isClosed) throw refused("name", "not_allowed", `${name} cannot be overridden.`);
   }
 
   /** Returns true when a change of it may need a second operator. */

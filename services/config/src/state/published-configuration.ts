@@ -14,7 +14,7 @@ export const ConfigResource = z
   .object({
     apiVersion: z.literal("v1").describe("The version of this document."),
     baseUrl: z.url().describe("The absolute URL of the API."),
-    capabilities: z.record(z.string(), z.boolean()).describe("A function is supported when it is here and true."),
+    capabilities: z.record(z.string(), z.boolean()).describe("A capability is supported if it is listed and true."),
     features: z
       .record(z.string(), z.enum(["enabled", "disabled", "preview", "deprecated"]))
       .describe("The stage of each feature, by name."),

@@ -85,7 +85,7 @@ export function createConsoleListener(configuration: Configuration<Properties>):
     const path = pathOf(request);
     const refused = (code: Refused, message: string) => refuse(request, response, { code, message, docs });
     if (request.method !== "GET" && request.method !== "HEAD")
-      return refused("method_not_allowed", "The console is only read.");
+      return refused("method_not_allowed", "The console is read-only: use GET or HEAD.");
     if (!configuration.get("console.enabled")) return refused("not_found", "This deployment has no console.");
     if (path === consolePath) return void response.writeHead(308, { Location: "console/" }).end();
     const below = path.slice(consolePath.length + 1);

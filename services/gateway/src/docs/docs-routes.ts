@@ -33,10 +33,10 @@ type Answer = ReturnType<typeof createDocumentAnswer>;
 /** The answer to a sign-in that began on a page of this service (RFC 6749 §4.1.2, RFC 9207); the page reads it, not the server. */
 const text = z.string().max(2048).optional();
 export const signInAnswer = z.object({
-  code: text.describe("The authorization code of a sign-in that succeeded."),
-  state: text.describe("The value with which the page began the sign-in."),
-  iss: text.describe("The issuer that answers."),
-  error: text.describe("The error code of a sign-in that failed."),
+  code: text.describe("The authorization code of a successful sign-in."),
+  state: text.describe("The state value with which the page started the sign-in."),
+  iss: text.describe("The issuer that responded."),
+  error: text.describe("The error code of a failed sign-in."),
   error_description: text.describe("A sentence that explains the error."),
 });
 
@@ -73,7 +73,7 @@ export function docsRoutes(isOn: () => boolean): Routes {
     routes.get(path, {
       operationId,
       summary,
-      description: "A page for browsers; `/docs` leads to all of them.",
+      description: "A page for browsers; `/docs` lists all pages.",
       auth: "anonymous",
       params: z.object({ folder: name, page: name }).partial(),
       exampleIds: { folder: "how-to", page: path === "/docs/:page" ? "errors" : "use-the-api" },
@@ -86,7 +86,7 @@ export function docsRoutes(isOn: () => boolean): Routes {
         const parts = ["docs", params.folder, params.page].filter((part) => part !== undefined);
         const place = parts.join("/");
         if (!isOn() && place !== "docs/errors" && place !== "docs/assets/docs.css")
-          throw new AppError("not_found", "This deployment shows no documents; see /openapi.json.");
+          throw new AppError("not_found", "This deployment does not serve the documentation; see /openapi.json.");
         // Addresses in the pages are relative to the form without the slash.
         if (/\/(\?|$)/.test(request.url ?? ""))
           return { status: 308, headers: { Location: `../${parts.at(-1)}` }, body: { kind: "empty" } };
@@ -95,9 +95,9 @@ export function docsRoutes(isOn: () => boolean): Routes {
         return (await answerOf(place, make))(headers);
       },
     });
-  declare("/docs", "docs", "Read the documents of this deployment");
-  declare("/docs/:page", "docsPage", "Read a page of the documents");
-  declare("/docs/:folder/:page", "docsFile", "Read a how-to or reference page, or a file of the pages");
+  declare("/docs", "docs", "Read the documentation of this deployment");
+  declare("/docs/:page", "docsPage", "Read a page of the documentation");
+  declare("/docs/:folder/:page", "docsFile", "Read a how-to or reference page, or a file used by the pages");
   return routes;
 }
 

@@ -16,7 +16,9 @@ const Front = z
     name: z.literal("Signalbox").describe("The name of the product."),
     description: z.string().describe("A sentence about the product."),
     version: z.string().describe("The release that runs here."),
-    links: z.record(z.string(), z.string()).describe("Absolute URLs of documents, entries and health, by name."),
+    links: z
+      .record(z.string(), z.string())
+      .describe("Absolute URLs of documentation, entry points and health, by name."),
   })
   .meta({
     id: "Front",
@@ -36,7 +38,7 @@ export function frontRoutes(configuration: Configuration<Properties>): Routes {
   const icon = readFileSync(new URL("../../assets/favicon.ico", import.meta.url));
   routes.get("/", {
     operationId: "front",
-    summary: "Read what this address is",
+    summary: "Read the entry point",
     description: "A browser gets a page, any other program JSON with the same links.",
     auth: "anonymous",
     responses: { 200: { content: [types.json, types.html], schema: Front } },
@@ -61,7 +63,7 @@ export function frontRoutes(configuration: Configuration<Properties>): Routes {
   routes.get("/robots.txt", {
     operationId: "robotsTxt",
     summary: "Read the rules for crawlers",
-    description: "Crawlers may read the front page and the documents, and nothing else (RFC 9309).",
+    description: "Crawlers may only read the front page and the documentation (RFC 9309).",
     auth: "anonymous",
     responses: { 200: { content: [types.text], example: robots } },
     ownNegotiation: true,
@@ -148,8 +150,8 @@ export function securityTxtRoutes(configuration: Configuration<Properties>, cloc
   const routes = createRoutes();
   routes.get("/.well-known/security.txt", {
     operationId: "securityTxt",
-    summary: "Read where to report a vulnerability",
-    description: "The contact of this deployment (RFC 9116); 404 where none is named.",
+    summary: "Read the security contact",
+    description: "Where to report vulnerabilities of this deployment (RFC 9116); 404 if no contact is configured.",
     auth: "anonymous",
     responses: {
       200: {
@@ -161,7 +163,7 @@ export function securityTxtRoutes(configuration: Configuration<Properties>, cloc
     cache,
     handle: () => {
       const contact = configuration.get("http.security-contact");
-      if (contact === null) throw new AppError("not_found", "This deployment names no contact for security reports.");
+      if (contact === null) throw new AppError("not_found", "This deployment has no contact for security reports.");
       return bytes(Buffer.from(securityTxt(contact, clock.nowMs())), `${types.text}; charset=utf-8`);
     },
   });

@@ -69,7 +69,7 @@ export function graphiqlRoutes(hasPage: () => boolean): Routes {
   routes.get("/graphql/signed-in", {
     operationId: "graphiqlSignedIn",
     summary: "Return to GraphiQL from a sign-in",
-    description: "The page at `/graphql`, which takes the answer out of its address.",
+    description: "The page at `/graphql`, which reads the response from its URL.",
     auth: "anonymous",
     query: signInAnswer,
     responses: { 200: { content: ["text/html"], example: "<!doctype html>" }, 404: "error" },
@@ -83,7 +83,7 @@ export function graphiqlRoutes(hasPage: () => boolean): Routes {
   routes.get("/graphql/assets/:name", {
     operationId: "graphiqlAsset",
     summary: "Read a file of the page at /graphql",
-    description: "Styles and programs of GraphiQL.",
+    description: "Styles and scripts of GraphiQL.",
     auth: "anonymous",
     params: z.object({ name: z.string().max(64).describe("The name of the file.") }),
     exampleIds: { name: "graphiql.css" },

@@ -41,8 +41,8 @@ const registeredExample = {
 };
 const members = {
   schemaType: z.string().describe("Always `JSON`."),
-  schema: z.string().describe("The JSON Schema as a text."),
-  guid: z.string().describe("The GUID of the schema, as the header `__value_schema_id` of a record has it."),
+  schema: z.string().describe("The JSON Schema as a string."),
+  guid: z.string().describe("The GUID of the schema, as in the header `__value_schema_id` of a record."),
 };
 const SchemaOfId = z.object(members).meta({
   id: "RegistrySchema",
@@ -59,7 +59,7 @@ const SubjectVersion = z
 const RegistryError = z
   .object({
     error_code: z.int().describe("The code of the registry, such as 40401."),
-    message: z.string().describe("An explanation for people; it may change."),
+    message: z.string().describe("A message for people; it may change."),
   })
   .meta({ id: "RegistryError", examples: [{ error_code: 40_401, message: "Subject not found." }] });
 
@@ -76,7 +76,7 @@ export function schemaRoutes(baseUrl: string): Routes {
     operationId: "eventSchema",
     summary: "Read the JSON Schema of an event's data",
     description:
-      "JSON Schema 2020-12 with an example. `type` and `api_version` of a delivery name it, and `ce_dataschema` of a record is its address. `envelope` is the schema of a delivery.",
+      "JSON Schema 2020-12 with an example. A delivery names it by `type` and `api_version`, and `ce_dataschema` of a record is its URL. `envelope` is the schema of a delivery.",
     auth: "anonymous",
     anonymousRateLimit: schemaReads.name,
     responses: { 200: { content: schemaTypes, schema: JsonSchemaAnswer }, 404: "error" },
@@ -134,8 +134,8 @@ function registryRoutes(routes: Routes, registry: () => readonly schemaRegistry.
   routes.get("/schemas/types", {
     ...common,
     operationId: "schemaTypes",
-    summary: "List the kinds of schemas of the registry",
-    description: "JSON Schema alone. The answers are those of Confluent's schema registry.",
+    summary: "List the schema types of the registry",
+    description: "Only JSON Schema. Responses have the format of Confluent's schema registry.",
     responses: { 200: either(listOf(z.string(), ["JSON"])) },
     handle: ({ mediaType }) => answerOf(["JSON"], mediaType),
   });
@@ -151,7 +151,7 @@ function registryRoutes(routes: Routes, registry: () => readonly schemaRegistry.
     ...common,
     operationId: "schemaOfGuid",
     summary: "Read a schema by its GUID in the registry",
-    description: "Each record of Kafka has the GUID of its schema in the header `__value_schema_id`.",
+    description: "Each Kafka record has the GUID of its schema in the header `__value_schema_id`.",
     responses: { 200: either(SchemaOfId), 404: missing },
     handle: ({ mediaType, params }) => schemaOf(registry(), (one) => one.guid === params.guid, mediaType),
   });
@@ -167,7 +167,7 @@ function registryRoutes(routes: Routes, registry: () => readonly schemaRegistry.
     ...common,
     operationId: "schemaVersions",
     summary: "List the versions of a subject of the schema registry",
-    description: "The versions of the event that are published now.",
+    description: "The currently published versions of the event.",
     responses: { 200: either(listOf(z.int(), [1])), 404: missing },
     handle: ({ mediaType, params: { subject } }) => {
       const versions = versionsOf(subject).map(({ version }) => version);

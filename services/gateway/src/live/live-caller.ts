@@ -87,7 +87,7 @@ export class LiveCaller implements RequestCaller {
   /** Continues with another credential of the same account. @throws AppError `forbidden` */
   renew(credential: PresentedCredential, principal: Principal): void {
     if (principal.accountId !== this.principal?.accountId)
-      throw new AppError("forbidden", "This credential is of another account.");
+      throw new AppError("forbidden", "This credential belongs to another account.");
     this.#credential = credential;
     this.#become(principal);
   }
@@ -104,7 +104,7 @@ export class LiveCaller implements RequestCaller {
       },
       (error: unknown) => {
         // Nothing is sent while the access is unknown.
-        const reason = isAppError(error) ? error : new AppError("unavailable", "Access is not known.");
+        const reason = isAppError(error) ? error : new AppError("unavailable", "The access state is unknown.");
         if (isLast()) this.#end(reason);
       },
     );
@@ -175,8 +175,7 @@ export class LiveCallers {
     const { principal, clientAddress } = opening;
     const owner = `${kind} ${principal?.credential.id ?? addressBucket(clientAddress)}`;
     const count = (this.#counts.get(owner) ?? 0) + 1;
-    if (count > connectionsMax[kind])
-      throw new AppError("rate_limited", "There are too many connections of this caller.");
+    if (count > connectionsMax[kind]) throw new AppError("rate_limited", "This caller has too many connections.");
     this.#counts.set(owner, count);
     const caller = new LiveCaller(this.#dependencies, opening, on);
     this.#callers.set(caller, owner);

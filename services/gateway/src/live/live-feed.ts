@@ -72,7 +72,7 @@ export class LiveFeed {
         this.#isReady = true;
         startup.done();
       },
-      (error: unknown) => log.error({ error }, "reading the events of subscriptions failed"),
+      (error: unknown) => log.error({ error }, "reading events for subscriptions failed"),
     );
   }
 

@@ -66,7 +66,7 @@ export class Live {
     const operation = liveOperationOf(current, prepared);
     await caller.admit(operation.declaration);
     if (this.#isDraining || !feed.isReady || this.#subscriptions.size >= subscriptionsMax) {
-      const message = "This instance accepts no subscriptions now. Try again.";
+      const message = "This instance accepts no subscriptions at the moment. Try again.";
       throw new AppError("unavailable", message, { retryAfterSeconds: awayRetrySeconds });
     }
     // Includes the text of a document requested by its name.
@@ -109,7 +109,7 @@ export class Live {
       if ("refusal" in prepared) throw errorFrom(prepared.refusal[0]);
       subscription.operation = liveOperationOf(schema(), prepared);
     } catch {
-      subscription.stream.fail("SCHEMA_CHANGED", "The schema has changed and lacks a requested field.");
+      subscription.stream.fail("SCHEMA_CHANGED", "The schema has changed and no longer has a requested field.");
     }
   }
 
@@ -167,7 +167,7 @@ export class Live {
     const positions = this.#dependencies.cursors.open(field, resumeAfter);
     if (positions) return positions;
     const details = { field: "resumeAfter" };
-    throw graphError("VALIDATION_FAILED", "resumeAfter is not a cursor of this subscription.", details);
+    throw graphError("VALIDATION_FAILED", "resumeAfter is not a cursor for this subscription.", details);
   }
 
   /** Replays the events after a cursor, in its turn. New ones are held until then. */
@@ -190,7 +190,7 @@ export class Live {
     const { feed, cursors } = this.#dependencies;
     if (stream.isClosed) return;
     const timer = setTimeout(
-      () => subscription.endSlow("The replay took too long. Resume after the cursor."),
+      () => subscription.endSlow("The replay took too long. Resume from the cursor."),
       replayMsMax,
     );
     try {

@@ -45,7 +45,7 @@ export function openapiRoutes(readMerged: () => Promise<Record<string, unknown>>
     operationId: "openApiDocument",
     summary: "Read the OpenAPI document of all services",
     description:
-      "OpenAPI 3.1: every route. `/openapi/webhook-delivery.json` has the webhooks that endpoints receive too.",
+      "OpenAPI 3.1 with every route. `/openapi/webhook-delivery.json` also describes the webhooks that endpoints receive.",
     auth: "anonymous",
     responses: { 200: { content: [mediaType], schema: OpenApi }, 503: "error" },
     cache: "public, max-age=60",

@@ -18,7 +18,7 @@ const answering = (status: number, body: unknown) =>
   clientOf(async () => ({ status, body: Buffer.from(typeof body === "string" ? body : JSON.stringify(body)) }));
 
 test("a service that is away, older or answers rubbish is named beside the answers of the others", async () => {
-  const away = new AppError("unavailable", "A service that this request needs does not answer.");
+  const away = new AppError("unavailable", "A service that this request needs does not respond.");
   const ask = createAskServices(
     new Map([
       ["account", answering(200, { items: ["a"] })],
@@ -29,7 +29,7 @@ test("a service that is away, older or answers rubbish is named beside the answe
     ]),
   );
   const joined = await ask.getAll(askedServices, "/internal/operations/x", answer, { caller, signal });
-  const older = "It runs a version that does not know this.";
+  const older = "It runs a version that does not support this.";
   assert.deepEqual(joined.answers, [{ items: ["a"] }]);
   assert.deepEqual(joined.unavailable, [
     { service: "images", message: away.message },

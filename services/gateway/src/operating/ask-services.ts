@@ -97,11 +97,11 @@ export function createAskServices(clients: ReadonlyMap<string, InternalClient>) 
 
 function messageOf(error: unknown): string {
   if (isAppError(error) && error.code !== "not_found") return error.message;
-  return "It runs a version that does not know this.";
+  return "It runs a version that does not support this.";
 }
 
 const unavailable = (cause: Error) =>
-  new AppError("unavailable", "A service that this request needs does not answer.", { cause, retryAfterSeconds: 5 });
+  new AppError("unavailable", "A service that this request needs does not respond.", { cause, retryAfterSeconds: 5 });
 
 function parsed(body: Buffer): unknown {
   try {

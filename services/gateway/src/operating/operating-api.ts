@@ -34,7 +34,7 @@ const read = { scopes: ["operations:read"] } as const;
 const ownerOf = (service: string): ServiceName | undefined =>
   askedServices.find((owner) => owner === (service === "image-worker" ? "images" : service));
 
-const unavailable = z.array(UnavailableService).describe("Services that did not answer; the rest is shown.");
+const unavailable = z.array(UnavailableService).describe("Services that did not respond; the rest is shown.");
 
 /** The operating state of the whole product for administrators: each service answers for what it owns. */
 export function operatingApi(ask: AskServices, pageLimits: PageLimits): Routes {
@@ -70,7 +70,7 @@ function addStates(routes: Routes, ask: AskServices): void {
     InstanceResource,
     ["config"],
     "List the instances of every service",
-    "Each instance reports itself once a minute, at every change of the configuration, and when it is told to stop. One that is silent for three minutes is left out.",
+    "Each instance reports once a minute, on every configuration change, and when it is told to stop. Instances that have been silent for three minutes are left out.",
   );
   list("workers", WorkerResource, ["config"], "List the workers of every instance", "As each instance last reported.");
   list(
@@ -78,20 +78,20 @@ function addStates(routes: Routes, ask: AskServices): void {
     ConsumerGroupResource,
     askedServices,
     "List the consumer groups with their lag",
-    "Measured at each request.",
+    "Measured on each request.",
   );
   list("outbox", OutboxResource, askedServices, "List the outboxes", "Events that wait to be published, by service.");
   routes.get(`${base}/backups`, {
     operationId: "operatingBackups",
     summary: "List the backups, newest first",
-    description: "Those of `backup run` and `backup schedule`, which note here what they took and checked.",
+    description: "Backups by `backup run` and `backup schedule`, which record here what they took and verified.",
     auth: read,
     responses: {
       200: z.object({
         items: z.array(BackupResource).describe("All of them."),
         is_watched: z
           .boolean()
-          .describe("False as long as none was ever noted, or when config is away.")
+          .describe("False if none was ever recorded or the config service is unavailable.")
           .meta({ examples: [true] }),
         unavailable,
       }),
@@ -111,7 +111,7 @@ function addQueue(routes: Routes, ask: AskServices, pageLimits: PageLimits): voi
   routes.get(`${base}/parked/:id/messages`, {
     operationId: "parkedMessages",
     summary: "List the messages of a parked key in the order in which they are handled",
-    description: "The first one failed, and the others wait behind it. Bodies are not shown.",
+    description: "The first message failed, and the others wait behind it. Bodies are not shown.",
     auth: read,
     exampleIds: { id: "images.facts:acc_5Yb0cPq7TnV2sKxW9mRdLh" },
     query: z.object(pageParameters(pageLimits)),
@@ -142,10 +142,10 @@ function addMessageList(routes: Routes, ask: AskServices, kind: MessageKind, pag
   routes.get(`${base}/${collection}`, {
     operationId: `${memberName(noun)}s`,
     summary,
-    description: "Bodies are shown one at a time, by their ids.",
+    description: "Bodies are not shown; read a message by its id for its body.",
     auth: read,
     query: z.object({
-      service: z.enum(serviceNames).optional().describe("Only those of this service."),
+      service: z.enum(serviceNames).optional().describe("Only items of this service."),
       ...pageParameters(pageLimits),
     }),
     responses: {
@@ -221,7 +221,7 @@ function addMessageActions(routes: Routes, ask: AskServices, kind: MessageKind):
   routes.get(one, {
     operationId: memberName(noun),
     summary: "Read one with its decoded body",
-    description: "Texts that people or partners wrote are masked. The read is an entry in your audit.",
+    description: "Text written by people or partners is masked. The read is recorded in your audit log.",
     auth: read,
     audit: detail.audit,
     exampleIds,
@@ -237,7 +237,7 @@ function addMessageActions(routes: Routes, ask: AskServices, kind: MessageKind):
     routes.post(`${one}/${verb}`, {
       operationId: `${verb}${noun}`,
       summary,
-      description: `${description} \`If-Match\` has the version that you have read, in quotes; a dry run may leave it out.`,
+      description: `${description} Send the version that you have read as \`If-Match\`, in quotes; optional for a dry run.`,
       auth: { scopes: ["operations:write"] },
       audit,
       exampleIds,

@@ -43,7 +43,7 @@ export function createCostLimits({ limiterOf, windows, costMax, pageSize }: Cost
     refusal(cost: number): GraphQLError | null {
       const max = costMax();
       if (max === null || cost <= max) return null;
-      const message = `This operation costs at least ${cost}, over the limit of ${max}. Ask for shorter pages or fewer fields.`;
+      const message = `This operation costs at least ${cost}, over the limit of ${max}. Request shorter pages or fewer fields.`;
       return graphError("LIMIT_COST", message);
     },
     /** Charges an operation before it runs. @throws AppError `rate_limited` */
@@ -89,7 +89,7 @@ export function createCostLimits({ limiterOf, windows, costMax, pageSize }: Cost
 }
 
 const tooMuch = ({ resetSeconds }: { readonly resetSeconds: number }) =>
-  new AppError("rate_limited", "The operations of this caller cost too much together. Try again later.", {
+  new AppError("rate_limited", "This caller's operations cost too much in total. Try again later.", {
     retryAfterSeconds: resetSeconds,
   });
 

@@ -29,10 +29,13 @@ export function scanDocument(query: string, tokensMax: number): void {
     if (step === 0) continue;
     open[placeOf(token.kind, open.parentheses)] += step;
     if (open.lists > literalListsMax)
-      throw graphError(tooDeep, `Lists nest deeper than ${literalListsMax} levels. Send this value as a variable.`);
+      throw graphError(
+        tooDeep,
+        `Lists are nested more than ${literalListsMax} levels deep. Send this value as a variable.`,
+      );
     if (open.objects + open.lists > valueDepthMax)
-      throw graphError(tooDeep, `A value nests deeper than ${valueDepthMax} levels.`);
-    if (open.selections > selectionDepthMax) throw graphError(tooDeep, "This document nests too deep.");
+      throw graphError(tooDeep, `A value is nested more than ${valueDepthMax} levels deep.`);
+    if (open.selections > selectionDepthMax) throw graphError(tooDeep, "This document is nested too deeply.");
   }
 }
 

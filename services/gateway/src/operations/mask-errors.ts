@@ -67,9 +67,9 @@ export function maskErrors(
 
 function sentenceOf(loss: Loss | undefined, missing: unknown): string {
   if (missing !== undefined) return `${missing} more fields are missing for the same reason.`;
-  if (loss?.outcome) return "The service did not answer. The outcome of the change is unknown.";
+  if (loss?.outcome) return "The service did not respond. The outcome of the change is unknown.";
   if (loss?.code === "LIMIT_RESPONSE")
-    return "This part of the answer is too large. Ask for shorter pages or fewer fields.";
-  if (loss?.code === "UNAVAILABLE") return "This part of the answer is not available now. Try again.";
-  return "This part of the answer could not be made. The fault is ours.";
+    return "This part of the response is too large. Request shorter pages or fewer fields.";
+  if (loss?.code === "UNAVAILABLE") return "This part of the response is not available right now. Try again.";
+  return "This part of the response could not be produced, because of an error on our side.";
 }

@@ -79,7 +79,7 @@ function conditionsIn(document: DocumentNode): number {
 }
 
 function refuseAbove(code: string, what: string, found: number, max: number): void {
-  if (found > max) throw graphError(code, `The ${what} of this document is over the limit of ${max}.`);
+  if (found > max) throw graphError(code, `The ${what} in this document is over the limit of ${max}.`);
 }
 
 function measure(document: DocumentNode): Measures {

@@ -142,7 +142,7 @@ const never = new AbortController().signal;
 function bounded({ data, errors }: OperationAnswer, { operation }: OperationDefinitionNode, bytesMax: number) {
   const body = written(errors, data);
   if (body.length <= bytesMax) return { errors, body };
-  const message = `The answer is larger than ${bytesMax / MiB} MiB. Ask for shorter pages or fewer fields.`;
+  const message = `The response is larger than ${bytesMax / MiB} MiB. Request shorter pages or fewer fields.`;
   // The change was made, and its sender must not assume otherwise.
   const outcome = operation === "mutation" && { outcome: "done" };
   const refusal = [graphError("LIMIT_RESPONSE", message, outcome || {}).toJSON()];

@@ -27,7 +27,7 @@ export function checkTimeVariables(schema: GraphQLSchema): void {
   if (!isScalarType(dateTime)) return;
   dateTime.parseValue = (value) => {
     if (isTime(value)) return value;
-    throw new Error(`Write RFC 3339, such as ${timeExample}.`);
+    throw new Error(`Use RFC 3339, such as ${timeExample}.`);
   };
   dateTime.parseLiteral = valueFromASTUntyped;
 }
@@ -37,7 +37,7 @@ export function timesRule(context: ValidationContext): ASTVisitor {
   const check = (node: ValueNode, _key: unknown, parent: unknown, _path: unknown, above: readonly unknown[]) => {
     if (getNamedType(context.getInputType())?.name !== scalarName) return;
     if (node.kind === Kind.STRING && isTime(node.value)) return;
-    const message = `"${nameOf([...above, parent])}" is ${print(node).slice(0, 40)}, which is not a ${scalarName}: write RFC 3339, such as "${timeExample}".`;
+    const message = `"${nameOf([...above, parent])}" is ${print(node).slice(0, 40)}, which is not a ${scalarName}: use RFC 3339, such as "${timeExample}".`;
     context.reportError(new GraphQLError(message, { nodes: node }));
   };
   return {

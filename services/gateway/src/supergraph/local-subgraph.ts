@@ -92,7 +92,7 @@ async function findOwned(
   const sent = await send({ body: JSON.stringify({ query, variables }), isMutation: false, context });
   if ("loss" in sent) {
     const { code, retryAfterSeconds } = sent.loss;
-    const message = "This part of the answer is not available now. Try again.";
+    const message = "This part of the response is not available right now. Try again.";
     throw graphError(code, message, retryAfterSeconds ? { retryAfterSeconds } : {});
   }
   const [error] = sent.result.errors ?? [];

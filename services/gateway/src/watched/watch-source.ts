@@ -52,7 +52,7 @@ export async function watchSource(
       log.info({ source: name }, "a changed source is active");
     } catch (error) {
       failures.inc({ source: name });
-      log.warn({ error, source: name }, "a changed source is refused; the last valid one stays active");
+      log.warn({ error, source: name }, "a changed source was rejected; the last valid one stays active");
     }
   });
 }

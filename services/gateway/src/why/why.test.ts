@@ -15,7 +15,7 @@ const step = {
   by: null,
   link: null,
 };
-const reason = "A service that this request needs does not answer.";
+const reason = "A service that this request needs does not respond.";
 
 /** Services that know these steps, while those named do not answer. */
 function whyOf(steps: readonly object[], away: readonly string[]) {
@@ -31,7 +31,7 @@ test("what a service that is away knows is a hole beside what the others know", 
   const holes = told.filter(({ verdict }) => verdict === "hole");
   assert.deepEqual(
     holes.map(({ service, what }) => [service, what]),
-    [["webhook-delivery", "What webhook-delivery knows is missing here."]],
+    [["webhook-delivery", "Information from webhook-delivery is missing here."]],
   );
   assert.equal(told.length, 2);
 });
@@ -39,7 +39,7 @@ test("what a service that is away knows is a hole beside what the others know", 
 test("an unknown id is missing only if every service answered, otherwise unavailable", async () => {
   await assert.rejects(whyOf([], ["account", "webhook-delivery"]), {
     code: "unavailable",
-    message: "Nothing is known of this id at the moment: account, webhook-delivery did not answer.",
+    message: "Nothing is known about this id at the moment: account, webhook-delivery did not respond.",
     retryAfterSeconds: 5,
   });
   assert.deepEqual(await whyOf([], []), []);

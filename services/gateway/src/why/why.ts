@@ -48,7 +48,7 @@ function newIds(next: readonly string[], asked: ReadonlySet<string>): string[] {
 }
 
 const unavailable = (services: readonly string[]) =>
-  new AppError("unavailable", `Nothing is known of this id at the moment: ${services.join(", ")} did not answer.`, {
+  new AppError("unavailable", `Nothing is known about this id at the moment: ${services.join(", ")} did not respond.`, {
     retryAfterSeconds,
   });
 
@@ -56,7 +56,7 @@ const awayStep = (service: WhyStep["service"], reason: string): WhyStep => ({
   at: null,
   service,
   id: null,
-  what: `What ${service} knows is missing here.`,
+  what: `Information from ${service} is missing here.`,
   verdict: "hole",
   reason,
   by: null,
@@ -76,14 +76,14 @@ export function whyRoutes(ask: AskServices): Routes {
     operationId: "why",
     summary: "Find out what happened, by any id",
     description:
-      "One chain, oldest first, of what every service knows of the id: a delivery, an attempt, an event, a replay, a received webhook, a rejection, an image, a render job, an API key, a sign-in, an entry of the audit, a trace (32 hexadecimal digits), a change by its `X-Request-Id`, or a refused call by its own, for 24 hours. You see what your scopes let you read; an id of another account does not exist.",
+      "One chain, oldest first, of what every service knows about the id: a delivery, an attempt, an event, a replay, a received webhook, a rejection, an image, a render job, an API key, a sign-in, an entry of the audit, a trace (32 hexadecimal digits), a change by its `X-Request-Id`, or a refused call by its own, for 24 hours. You see what your scopes let you read; an id of another account does not exist.",
     auth: { scopes: [] },
     responses: { 200: z.object({ items: z.array(WhyStep).describe("The chain, oldest first.") }), 404: "error" },
     cache: "no-store",
     async handle({ caller, signal, params }) {
       const items = await why(ask, params.id, { caller, signal });
       return items.length === 0
-        ? refused(404, "not_found", { message: "Nothing is known of this id." })
+        ? refused(404, "not_found", { message: "Nothing is known about this id." })
         : ok({ items });
     },
   });
