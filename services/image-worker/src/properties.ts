@@ -12,7 +12,7 @@ export const properties = defineProperties({
   ...eventsProperties,
   "image-worker.jobs": property.integer(
     { default: null, min: 1, max: 256, unit: "jobs" },
-    "Largest number of images processed at the same time. Default: one per core; more makes none of them faster.",
+    "Largest number of images processed at the same time. Default: one per core; more would not speed up any of them.",
   ),
 });
 

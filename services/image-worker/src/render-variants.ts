@@ -185,7 +185,7 @@ const fatalMessages: Readonly<Record<FatalOutcome, string>> = {
   crashed: "The image crashed the process that decoded it.",
   "out-of-memory": "Decoding the image takes more memory than allowed.",
   "too-slow": "Decoding the image takes more time than allowed.",
-  interrupted: "The machine had no room for decoding the image.",
+  interrupted: "The machine did not have enough resources to decode the image.",
 };
 
 export function failed(failure: Failure): RenderedVariants {

@@ -38,7 +38,7 @@ export const properties = defineProperties({
   ),
   "images.upload.directory": property.string(
     { default: null, local: true },
-    "Folder of incoming files until they are judged. Default: beside the blobs, where a file can become a blob without being copied; with S3, the system's temporary folder.",
+    "Folder for incoming files until they are checked. Default: next to the blobs, so that a file can become a blob without being copied; with S3, the system's temporary folder.",
   ),
   "images.direct-upload.expires-after": property.integer(
     { default: 3_600_000, min: 60_000, max: 86_400_000, unit: "ms", reload: "live" },
@@ -54,7 +54,7 @@ export const properties = defineProperties({
   ),
   "images.direct-upload.store-origin": property.string(
     { default: null, pattern: "https?://[^/?#@\\s]+", format: "url", local: true },
-    "Address of the object store for clients of direct uploads, as scheme://host:port; that of blobs.url when not set. Not used by file:.",
+    "Address of the object store for clients of direct uploads, as scheme://host:port; by default that of blobs.url. Not used by file:.",
   ),
   "images.import.allow": property.list(
     { default: [], pattern: "(\\[[0-9A-Fa-f:]+\\]|[0-9.]+):(\\*|[0-9]{1,5})", local: true },
@@ -66,15 +66,15 @@ export const properties = defineProperties({
   ),
   "images.render.wait-max": property.integer(
     { default: 10_000, min: 10, max: 60_000, unit: "ms", reload: "live" },
-    "Longest expected wait of a rendition of less than a quarter of a second for its turn, also behind others of its account; beyond it the answer is 429. A rendition that would not end within limits.requestTimeoutSeconds is 429 as well.",
+    "Longest expected queueing time of a rendition that takes less than a quarter of a second, also behind others of its account; beyond it the answer is 429. A rendition that would not finish within limits.requestTimeoutSeconds also gets 429.",
   ),
   "images.render.avif-pixels": property.integer(
     { default: 500_000, min: 0, max: 100_000_000, unit: "pixels", reload: "live" },
-    "Largest AVIF, in pixels, that is made while a caller waits; a larger one is made in the background.",
+    "Largest AVIF, in pixels, that is encoded while the caller waits; larger ones are encoded in the background.",
   ),
   "images.render.memory": property.integer(
     { default: 67_108_864, min: 0, max: 17_179_869_184, unit: "bytes", reload: "restart" },
-    "Memory for renditions that were shown recently; 0 keeps none.",
+    "Memory for recently served renditions; 0 caches none.",
   ),
   "images.render.attempts": property.integer(
     { default: 3, min: 1, max: 20, unit: "attempts", reload: "live" },
@@ -82,7 +82,7 @@ export const properties = defineProperties({
   ),
   "images.render.lost-after": property.integer(
     { default: 300_000, min: 1_000, max: 3_600_000, unit: "ms", reload: "live" },
-    "Time after which an unanswered job of the worker is sent again; doubled each time, up to an hour.",
+    "Time after which a job that the worker has not answered is sent again; doubled each time, up to an hour.",
   ),
   "images.public.requests": property.integer(
     { default: 3_000, min: 1, max: 1_000_000, unit: "requests", reload: "restart" },
@@ -94,7 +94,7 @@ export const properties = defineProperties({
   ),
   "images.public.transforms": property.string(
     { default: "any", choices: ["any", "named", "signed"], reload: "live" },
-    "Forms of a public image that are shown without its owner's credentials or a signed URL: any, those of its record and of a ladder of widths (named), or those of its record alone (signed).",
+    "Renditions of a public image that are served without its owner's credentials or a signed URL: all (any), those in its record and a fixed set of widths (named), or only those in its record (signed).",
   ),
   "images.public.render-budget": property.integer(
     { default: 60_000, min: 100, max: 3_600_000, unit: "ms", reload: "live" },
@@ -106,11 +106,11 @@ export const properties = defineProperties({
   ),
   "images.quota.bytes": property.integer(
     { default: 0, min: 0, max: 9_007_199_254_740_991, unit: "bytes", reload: "live" },
-    "Largest number of bytes of an account's originals, each counted once; 0 is unlimited.",
+    "Largest total size of an account's originals, each counted once; 0 is unlimited.",
   ),
   "images.cors.origins": property.list(
     { default: [], pattern: "[a-z][a-z0-9+.-]*://[^/?#@\\s]+", local: true },
-    "Origins, besides those of http.cors.origins, whose pages may upload and read images in a browser; public content is readable for every page.",
+    "Origins, besides those of http.cors.origins, whose pages may upload and read images in a browser; public content is readable by every page.",
   ),
   "images.cache.public": property.integer(
     { default: 3_600, min: 0, max: 31_536_000, unit: "s", reload: "live" },

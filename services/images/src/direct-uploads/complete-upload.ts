@@ -95,7 +95,7 @@ async function judgeFile(
 ): Promise<Judged> {
   if (file.bytes !== upload.sizeBytes) return incomplete(upload, file.bytes);
   if (upload.sha256 !== null && file.sha256 !== upload.sha256) {
-    const message = "The hash of the bytes differs from the announced one.";
+    const message = "The SHA-256 of the received bytes does not match the announced one.";
     return refusedFor("sha256", "invalid_request", "invalid", message);
   }
   const stored = await storeOriginal(service, waiting, { file, filename: upload.filename });

@@ -57,11 +57,11 @@ export function directUploadApi(service: ImagesService): Edges {
   const edges = edgesOf(declared, { errors: "image", exampleIds: { upload_id: uploadExampleId } });
   edges.routes.patch(one, {
     operationId: "appendToImageUpload",
-    summary: "Send a piece of an upload",
+    summary: "Send a chunk of an upload",
     description:
       "The file or a part of it, starting at `Upload-Offset`. After a broken connection the received bytes are kept: read the offset with HEAD and send the rest.",
     auth,
-    audit: { unaudited: "The announcement and the completion of the upload have entries." },
+    audit: { unaudited: "The start and the completion of the upload have audit entries." },
     body: {
       unread: {
         maxBytes: () => configuration.get("limits.maxUploadBytes"),
@@ -79,8 +79,8 @@ export function directUploadApi(service: ImagesService): Edges {
 function announcements(service: ImagesService) {
   return {
     createImageUpload: operation({
-      summary: "Announce a file, to be sent straight to the store",
-      description: "The answer says how to send it. Then complete the upload, which makes the image.",
+      summary: "Start a direct upload",
+      description: "The response says how to send the file. Then complete the upload, which creates the image.",
       auth,
       audit: "image_upload.create",
       input: NewUploadBody,
@@ -112,16 +112,16 @@ function noRoom({ limit, max }: LimitReached): Refusal {
   const most =
     limit === "uploads"
       ? `The account can have at most ${max} open uploads.`
-      : `The open uploads of the account can have at most ${max} bytes together.`;
+      : `The open uploads of the account can have at most ${max} bytes in total.`;
   return { code: "conflict", message: `${most} Complete or cancel some.` };
 }
 
 function readsAndCancellation(service: ImagesService) {
   return {
     imageUpload: record({
-      summary: "Read what has arrived of an upload",
+      summary: "Read the progress of an upload",
       description:
-        "Where the file is sent to this service, `Upload-Offset` is the offset of the next piece; HEAD is enough for that.",
+        "If the file is sent to this service, `Upload-Offset` is the offset of the next chunk; HEAD is enough to read it.",
       auth,
       find: ({ caller, params }) => readProgress(service, caller.accountId, params.upload_id),
       missing,
@@ -135,7 +135,7 @@ function readsAndCancellation(service: ImagesService) {
     }),
     cancelImageUpload: operation({
       summary: "Cancel an upload",
-      description: "Its bytes are removed. An upload that has ended already stays as it is.",
+      description: "Its bytes are removed. An upload that has already ended is unchanged.",
       auth,
       audit: "image_upload.cancel",
       of: {
@@ -154,7 +154,7 @@ function completion(service: ImagesService) {
     completeImageUpload: operation({
       summary: "Create the image of an upload",
       description:
-        "The bytes are checked like those of any other upload. A refused upload may be completed again with other bytes until it expires; 200 is the image of an upload that was completed before.",
+        "The bytes are checked like those of any other upload. A refused upload may be completed again with other bytes until it expires; 200 returns the image of an upload that was already completed.",
       auth,
       audit: "image.create",
       input: CompletionBody,
@@ -200,7 +200,7 @@ async function append(
     case "appended":
       return noContent({ headers: progressOf(upload, appended.received) });
     case "other-offset": {
-      const refusal = { code: "conflict", message: `The next piece starts at ${appended.received}.` } as const;
+      const refusal = { code: "conflict", message: `The next chunk starts at ${appended.received}.` } as const;
       return { ...refusedWith(refusal), headers: progressOf(upload, appended.received) };
     }
   }
@@ -218,6 +218,6 @@ function progressOf({ sizeBytes }: DirectUpload, received: number): Record<strin
 function offsetIn(headers: IncomingHttpHeaders): number {
   const given = String(headers["upload-offset"] ?? "");
   if (/^\d{1,10}$/.test(given)) return Number(given);
-  const message = "Must be the number of bytes before this piece.";
+  const message = "Must be the number of bytes before this chunk.";
   throw new AppError("invalid_request", message, { details: [{ field: "upload-offset", code: "required", message }] });
 }

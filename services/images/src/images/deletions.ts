@@ -65,7 +65,7 @@ export const deletionApi = (service: ImagesService): Edges =>
           "What was erased, how many bytes and when, and what stayed because another image of the account needs it.",
         auth: { scopes: ["images:read"] },
         find: ({ caller, params }) => findOwnDeletion(service.pool, caller.accountId, params.image_id),
-        missing: "There is no receipt of such an image.",
+        missing: "There is no deletion receipt for this image.",
         rest: {
           get: "/images/deletions/:image_id",
           resource: ImageDeletionResource,

@@ -64,7 +64,7 @@ function reads(service: ImagesService) {
     }),
     image: record({
       summary: "Read an image record",
-      description: "Description, measures, state and addresses of the image. The content has a route of its own.",
+      description: "Description, dimensions, state and URLs of the image. The content has its own route.",
       auth: read,
       find: ({ caller, params }) => imageStore.findOwn(caller.accountId, params.image_id),
       missing,
@@ -109,7 +109,8 @@ function writes(service: ImagesService) {
     // The graph has no replacement: `updateImage` names what it changes.
     replaceImage: operation({
       summary: "Replace an image's description",
-      description: "Absent texts become null and absent tags none; `visibility` and `focal_point` stay when absent.",
+      description:
+        "Absent texts become null and absent tags empty; `visibility` and `focal_point` are unchanged when absent.",
       auth: write,
       audit: "image.update",
       input: ImageReplacement,
@@ -118,8 +119,9 @@ function writes(service: ImagesService) {
       rest: { put: one, responses, answer },
     }),
     reprocessImage: operation({
-      summary: "Make the named variants again",
-      description: "A failed image starts again. Another one keeps its status, and only missing variants are made.",
+      summary: "Render the named variants again",
+      description:
+        "A failed image is processed again. Any other image keeps its status, and only missing variants are rendered.",
       auth: write,
       audit: "image.reprocess",
       of,
@@ -140,7 +142,7 @@ function removals(service: ImagesService) {
     deleteImages: operation({
       summary: "Delete up to 100 images",
       description:
-        "The outcome is told for each image: `deleted`, or `missing` for one that the account does not have. All are deleted together.",
+        "Returns the outcome for each image: `deleted`, or `missing` if the account does not have it. All are deleted in one transaction.",
       auth: write,
       audit: "image.delete",
       input: DeleteImagesBody,
@@ -192,10 +194,10 @@ const DeletedImages = z
     items: z
       .array(
         z.object({
-          id: z.string().describe("The id as it was given."),
+          id: z.string().describe("The id as sent."),
           outcome: z
             .enum(["deleted", "missing"])
-            .describe("`missing` for an image that the account does not have, or not any more."),
+            .describe("`missing` for an image that the account does not have or no longer has."),
         }),
       )
       .describe("The outcomes in the order of the request."),
@@ -205,7 +207,7 @@ const DeletedImages = z
 
 /** The filters of a list of images, in REST and GraphQL. */
 const imageFilter = ({ configuration }: ImagesService) => ({
-  text: textParameter().optional().describe("A part of the title, the file name or a tag, in any case."),
+  text: textParameter().optional().describe("Part of the title, the file name or a tag; case is ignored."),
   tag: z.string().min(1).max(64).optional().describe("Images that have this tag."),
   visibility: ImageResource.shape.visibility.optional().describe("Only images with this visibility."),
   mime_type: z
@@ -216,14 +218,19 @@ const imageFilter = ({ configuration }: ImagesService) => ({
     .optional()
     .describe("Only images whose original has this media type."),
   status: ImageResource.shape.status.optional().describe("Only images in this state."),
-  created_after: timeParameter().optional().describe("RFC 3339; later than this."),
-  created_before: timeParameter().optional().describe("RFC 3339; earlier than this."),
+  created_after: timeParameter().optional().describe("Only images created after this time (RFC 3339)."),
+  created_before: timeParameter().optional().describe("Only images created before this time (RFC 3339)."),
   // In the graph it is a number already.
   sign: z
     .preprocess((given) => (/^\d+$/.test(String(given)) ? Number(given) : given), signedSeconds)
     .optional()
-    .describe("Signs the `variants` for this many seconds, so that everyone with a URL sees them. Needs images:write."),
-  sort: z.enum(imageSorts).optional().describe("The order; a minus sign is descending. Default: `-created_at`."),
+    .describe(
+      "Signs the URLs of `variants` for this many seconds, so that anyone with a URL can see the image. Needs images:write.",
+    ),
+  sort: z
+    .enum(imageSorts)
+    .optional()
+    .describe("The order; a leading minus sign means descending. Default: `-created_at`."),
 });
 
 function imageFilterOf(given: Omit<z.output<z.ZodObject<ReturnType<typeof imageFilter>>>, "sign">): ImageFilter {

@@ -48,7 +48,7 @@ const whyImage = ({ pool, imageStore }: ImagesService): WhyFinder => ({
     const what = isOriginalKept ? "Its bytes were kept for another image." : "Its bytes were erased.";
     const erased = erasedAt
       ? step({ at: erasedAt, id, what })
-      : step({ at: null, id, what: "Its bytes are to be erased.", verdict: "waiting" });
+      : step({ at: null, id, what: "Its bytes will be erased.", verdict: "waiting" });
     return { steps: [deleted, erased], next };
   },
 });
@@ -59,7 +59,7 @@ function stepsOfImage({ id, createdAt, updatedAt, status, failureCode, failedAt,
   const job = { id: renderJobId, link };
   if (status === "failed") {
     const reason = failureCode ?? "unknown";
-    const what = `Its named variants were not rendered, in attempt ${renderAttempt}.`;
+    const what = `Its named variants could not be rendered, in attempt ${renderAttempt}.`;
     return [created, step({ ...job, at: failedAt ?? updatedAt, what, verdict: "failed", reason })];
   }
   if (status === "processing") {
@@ -93,5 +93,5 @@ function stepsOfJob(id: string, { requestedAt, storedAt, attempts, attemptedAt, 
     return [requested, step({ at: attemptedAt, id, what: "It could not be rendered.", verdict: "failed" })];
   }
   const reason = "waiting: for the image worker";
-  return [requested, step({ at: null, id, what: "It is to be rendered.", verdict: "waiting", reason })];
+  return [requested, step({ at: null, id, what: "It will be rendered.", verdict: "waiting", reason })];
 }

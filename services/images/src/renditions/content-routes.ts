@@ -48,7 +48,7 @@ export function contentRoutes(service: ImagesService): Routes {
     operationId: "imageContent",
     summary: "Show an image",
     description:
-      "Oriented, in sRGB, without metadata: encoded anew, or the pixels of the original as they are where those are lighter. Public images need no credentials. The validator is computed without the bytes.",
+      "Oriented, in sRGB, without metadata: re-encoded, or with the original's pixel data where that is smaller. Public images need no credentials. The entity tag is computed without the bytes.",
     auth: { scopes: ["images:read"], optional: true },
     anonymousRateLimit: publicContentPolicy,
     query: ContentQuery,
@@ -85,7 +85,7 @@ const refusals: Readonly<Record<Exclude<Access["outcome"], "seen">, Parameters<t
   missing: [404, "not_found"],
   unauthorized: [401, "unauthorized"],
   "unnamed-form": forbidden(
-    "The image is shown without credentials in its named variants and documented widths only. Any other form needs a signed URL.",
+    "Without credentials the image is only served in its named variants and the documented widths. Any other rendition needs a signed URL.",
   ),
   "switched-off": forbidden("Signed URLs are switched off."),
   expired: forbidden("The signed URL has expired."),
@@ -101,7 +101,7 @@ async function show(service: ImagesService, input: Input, image: Image, viewer: 
   const { renderBudget, imageStatistics } = service;
   const choice = await chooseContent(service, image, query, headers.accept);
   if (choice.outcome === "not-acceptable") {
-    return refused(406, "not_acceptable", { message: `The image can be had as ${contentTypes.join(", ")}.` });
+    return refused(406, "not_acceptable", { message: `The image is available as ${contentTypes.join(", ")}.` });
   }
   if (choice.outcome === "too-large") return tooLarge(choice.field);
   if (choice.outcome === "outside") return outside(choice.field, image);
@@ -148,13 +148,13 @@ async function showBytes(
 }
 
 function tooLarge(field: "enlarge" | "dpr"): HttpResponse {
-  const message = `An image may be asked for with ${sideMax} pixels on each side, as \`${field}\` makes it.`;
+  const message = `An image may have at most ${sideMax} pixels on each side, which \`${field}\` exceeds.`;
   const details = [{ field, code: "out_of_range", message }] as const;
   return refused(400, "invalid_request", { message, details });
 }
 
 function outside(field: "crop" | "frame", { width, height, frames }: Image): HttpResponse {
-  const part = `The part must begin within the ${width}×${height} pixels of the image.`;
+  const part = `The crop must begin within the ${width}×${height} pixels of the image.`;
   const message = field === "crop" ? part : `The image has ${frames === 1 ? "one frame" : `${frames} frames`}.`;
   return refused(400, "invalid_request", { message, details: [{ field, code: "out_of_range", message }] });
 }
@@ -167,11 +167,11 @@ async function showLater(
   viewer: Viewer,
 ): Promise<HttpResponse> {
   if (await isRefused(service, image, rendition)) {
-    return refused(422, "validation_error", { message: "The image could not be made in this form." });
+    return refused(422, "validation_error", { message: "The image could not be rendered in this form." });
   }
   if (viewer.isOnBudget) service.renderBudget.requireLeft(image.accountId);
   await requestLater(service, image, rendition, viewer);
-  const message = "The image is being made in this form.";
+  const message = "The image is being rendered in this form.";
   return refused(503, "unavailable", { message, retryAfterSeconds, isExpected: true });
 }
 

@@ -68,7 +68,7 @@ export async function makeRendition(service: ImagesService, wanted: Wanted, term
     return null;
   }
   if (made.outcome !== "broken")
-    throw attempt > 1 ? refusedForNow() : unavailable("The image could not be made this time.", made.outcome, 2);
+    throw attempt > 1 ? refusedForNow() : unavailable("The image could not be rendered this time.", made.outcome, 2);
   await takeBack();
   throw new AppError("validation_error", "The image is damaged and cannot be shown in this form.", {
     cause: new Error(made.reason),
@@ -89,7 +89,10 @@ function renderOriginal(service: ImagesService, { image, rendition }: Wanted, ta
 }
 
 function refusedForNow(): AppError {
-  return new AppError("validation_error", "The image cannot be shown in this form: making it failed more than once.");
+  return new AppError(
+    "validation_error",
+    "The image cannot be shown in this form: rendering it failed more than once.",
+  );
 }
 
 const unavailable = (message: string, reason: string, retryAfterSeconds: number): AppError =>

@@ -11,7 +11,7 @@ import { rotateSigningKey, signForms } from "./signed-urls.ts";
 
 const isWithin = (length = 0, dpr = 1) => Math.round(length * dpr) <= sideMax;
 const tooLarge = (path: "width" | "height") => ({
-  message: `Times \`dpr\` it may be ${sideMax} at most.`,
+  message: `Multiplied by \`dpr\` it must be at most ${sideMax}.`,
   path: [path],
   params: { code: "too_big" },
 });
@@ -26,8 +26,8 @@ export const signedSeconds = z.int().min(60).max(604_800);
 const signedTogetherMax = 500;
 
 const SignedItem = ContentForm.extend({
-  id: z.string().min(1).max(64).optional().describe("Another image of the account; the path's when left out."),
-}).describe("The form of one URL.");
+  id: z.string().min(1).max(64).optional().describe("Another image of the account. Default: the image in the path."),
+}).describe("The rendition that one URL shows.");
 
 /** The form of an image that a signed URL shows, or several, and their lifetime. */
 const SignedUrlBody = withinSides(
@@ -37,13 +37,13 @@ const SignedUrlBody = withinSides(
       .min(1)
       .max(signedTogetherMax)
       .optional()
-      .describe("Forms that get a URL each, at most 500, instead of the one form."),
+      .describe("Up to 500 renditions that each get a URL, instead of a single one."),
     expires_in_seconds: signedSeconds.describe("A minute to a week."),
   }),
 )
   .superRefine(({ items, expires_in_seconds: _, ...form }, { addIssue }) => {
     const given = items ? Object.entries(form).filter(([, value]) => value !== undefined) : [];
-    const message = "May not be given together with items.";
+    const message = "Cannot be combined with items.";
     for (const [name] of given) addIssue({ code: "custom", path: [name], message, params: { code: "invalid" } });
   })
   .meta({ id: "SignedImageUrlRequest" })
@@ -54,14 +54,14 @@ const signedExample = {
   expires_at: "2026-01-01T09:00:00.000Z",
 };
 
-const url = z.string().describe("Absolute URL. It is a credential.");
+const url = z.string().describe("Absolute URL. Treat it as a credential.");
 const SignedUrlView = z
   .object({ url, expires_at: timestamp })
   .meta({ id: "SignedImageUrl" })
   .register(examples, { example: signedExample });
 
 const outcome = z.enum(["signed", "missing"]).describe("`missing` for an image that the account does not have.");
-const SignedForm = z.object({ outcome, url: url.nullable() }).describe("The outcome of one form.");
+const SignedForm = z.object({ outcome, url: url.nullable() }).describe("The outcome for one rendition.");
 const SignedUrlsView = z
   .object({ items: z.array(SignedForm).describe("The outcomes in the order of the request."), expires_at: timestamp })
   .meta({ id: "SignedImageUrls" })
@@ -71,7 +71,7 @@ const SignedUrlsView = z
 
 const RotationBody = z
   .strictObject({
-    overlap_seconds: overlapSeconds("URLs of the present key hold. Default: until they expire").optional(),
+    overlap_seconds: overlapSeconds("URLs of the current key stay valid. Default: until they expire").optional(),
   })
   .meta({ id: "RotateImageSigningKey" })
   .register(examples, { example: { overlap_seconds: 3_600 } });
@@ -104,7 +104,7 @@ export function signingApi(service: ImagesService): Edges {
       createSignedImageUrl: operation({
         summary: "Sign URLs of an image",
         description:
-          "Everyone with a URL sees the image in exactly its form until it expires. Within a window of at most a quarter of its life the same request gives the same URL, so that caches share it. With `items` many are signed at once, of other images too; the audit has one entry.",
+          "Anyone with a URL can see exactly this rendition until the URL expires. Within a window of at most a quarter of its lifetime the same request returns the same URL, so that caches can share it. `items` signs many URLs at once, also of other images, with one audit entry.",
         auth: write,
         audit: "image.sign_url",
         input: SignedUrlBody,
@@ -134,9 +134,9 @@ export function signingApi(service: ImagesService): Edges {
         },
       }),
       rotateImageSigningKey: operation({
-        summary: "Sign URLs with a new key",
+        summary: "Rotate the key that signs URLs",
         description:
-          "URLs of the current key stay valid until they expire, the overlap ends or the next rotation; those of the previous key end now. Without an overlap all end now.",
+          "URLs of the current key stay valid until they expire, the overlap ends or the key is rotated again; those of the previous key stop working now. With an overlap of 0, all stop working now.",
         auth: { ...write, stepUp: true },
         audit: "image.rotate_signing_key",
         input: RotationBody,

@@ -7,7 +7,7 @@ const side = z.int().min(1).max(sideMax).optional();
 
 /** The form of content, as a request for a signed URL has it in JSON. A query has the same members as text. */
 export const ContentForm = z.strictObject({
-  width: side.describe("Pixels; the other side follows when it is not given."),
+  width: side.describe("In pixels; if only one side is given, the other follows from the aspect ratio."),
   height: side.describe("Pixels."),
   dpr: z
     .number()
@@ -15,19 +15,19 @@ export const ContentForm = z.strictObject({
     .max(4)
     .multipleOf(0.001)
     .optional()
-    .describe(`Pixels of the screen for one of the page: width and height times this, at most ${sideMax}.`),
-  fit: z.enum(fits).optional().describe("How the image goes into a box of both sides; `inside` when absent."),
+    .describe(`Device pixel ratio: multiplies width and height, at most to ${sideMax}.`),
+  fit: z.enum(fits).optional().describe("How the image fits a box of width and height. Default: `inside`."),
   enlarge: z.boolean().optional().describe("Whether the result may be larger than the original."),
   gravity: z
     .enum(["focal", "attention"])
     .optional()
-    .describe("What `fit=cover` keeps in sight: the focal point of the record, or what draws the eye."),
+    .describe("What `fit=cover` keeps in view: the focal point of the record, or the most salient part."),
   background: z
     .string()
     .regex(/^[0-9A-Fa-f]{6}$/)
     .transform((hex) => hex.toLowerCase())
     .optional()
-    .describe("Six hex digits: what is seen where the image is transparent or does not reach."),
+    .describe("Background colour in six hex digits, for transparent or uncovered areas."),
   quality: z
     .union([z.int().min(1).max(100), z.literal("auto")])
     .optional()
@@ -46,7 +46,7 @@ export const ContentForm = z.strictObject({
     .string()
     .regex(rectanglePattern, "Must be left,top,width,height in whole pixels, with at least one pixel on each side.")
     .optional()
-    .describe("The part that is shown: left,top,width,height in pixels of the original, as it is seen."),
+    .describe("The crop: left,top,width,height in pixels of the original as displayed."),
   rotate: z
     .int()
     .min(90)
@@ -55,11 +55,16 @@ export const ContentForm = z.strictObject({
     .transform((degrees) => degrees as Rotation)
     .optional()
     .describe("Degrees clockwise, after `crop`: 90, 180 or 270."),
-  trim: z.boolean().optional().describe("Cuts off borders of one colour, after `crop` and `rotate`."),
+  trim: z.boolean().optional().describe("Trims borders of a single colour, after `crop` and `rotate`."),
   blur: z.int().min(1).max(editMax.blur).optional().describe("Radius in pixels of the result."),
   round: side.describe("Radius of the corners in pixels of the result."),
   pad: z.int().min(1).max(editMax.pad).optional().describe("Width of a margin around the result, in pixels."),
-  frame: z.int().min(1).max(editMax.frame).optional().describe("A frame of an animation as a still, from 1."),
+  frame: z
+    .int()
+    .min(1)
+    .max(editMax.frame)
+    .optional()
+    .describe("A frame of an animation to show as a still image, counted from 1."),
 });
 const { shape } = ContentForm;
 
@@ -99,7 +104,7 @@ export const ContentQuery = z.object({
   color: shape.color.default("srgb"),
   crop: shape.crop.transform((text) => (text === undefined ? text : readRectangle(text))),
   rotate: inDigits(shape.rotate, "90, 180 or 270"),
-  trim: booleanParameter().default(false).describe("Whether borders of one colour are cut off."),
+  trim: booleanParameter().default(false).describe("Whether borders of a single colour are trimmed."),
   blur: inPixels(shape.blur, editMax.blur),
   round: inPixels(shape.round),
   pad: inPixels(shape.pad, editMax.pad),
@@ -108,10 +113,8 @@ export const ContentQuery = z.object({
     .string()
     .regex(/^[\w-]{1,32}$/)
     .optional()
-    .describe(
-      "The version, as `url` and `variants` have it: with the present one a public image may be kept for a year.",
-    ),
-  signature: z.string().max(200).optional().describe("Stands in for credentials, as a signed URL has it."),
+    .describe("The version, as in `url` and `variants`: with the current one a public image may be cached for a year."),
+  signature: z.string().max(200).optional().describe("The signature of a signed URL; replaces credentials."),
 });
 
 export type ContentQuery = z.output<typeof ContentQuery>;

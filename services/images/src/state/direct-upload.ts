@@ -91,13 +91,13 @@ export const NewUploadBody = z
       .string()
       .max(100)
       .transform(plainType)
-      .describe("One of `supported.imageTypes`, or empty where it is not known. The bytes decide."),
+      .describe("One of `supported.imageTypes`, or empty if unknown. The actual type is detected from the bytes."),
     size_bytes: z
       .int()
       .min(1)
       .max(2 ** 31 - 1)
-      .describe("Exactly; at most `limits.maxUploadBytes`."),
-    sha256: sha256Hex.optional().describe("Of the file, in lower-case hex; other bytes are refused."),
+      .describe("The exact size; at most `limits.maxUploadBytes`."),
+    sha256: sha256Hex.optional().describe("SHA-256 of the file, in lower-case hex; other bytes are refused."),
   })
   .meta({ id: "CreateImageUpload" })
   .register(examples, { example: fileExample });
@@ -122,7 +122,7 @@ const announced = {
   size_bytes: z.int().describe("The announced size of the file."),
   sha256: z.string().nullable().describe("The announced SHA-256 of the file in hex."),
   created_at: timestamp,
-  expires_at: timestamp.describe("Bytes are accepted until then."),
+  expires_at: timestamp.describe("Time until which bytes are accepted."),
 };
 
 /** Instructions for sending the bytes. */
@@ -132,9 +132,9 @@ export const NewUploadView = z
     method: z
       .enum(["PATCH", "PUT"])
       .describe(
-        "PATCH to this service, with your credentials and piece by piece if you like; PUT to the object store, as a whole and without credentials.",
+        "PATCH to this service, with your credentials and optionally in chunks, or PUT to the object store, as a whole and without credentials.",
       ),
-    url: z.string().describe("Absolute URL. A PUT needs nothing else, so it is a credential."),
+    url: z.string().describe("Absolute URL. A PUT needs nothing else, so treat it as a credential."),
     headers: z.record(z.string(), z.string()).describe("Headers that the request must carry."),
   })
   .meta({ id: "ImageUploadTerms" })
@@ -152,7 +152,7 @@ export const UploadView = z
     ...announced,
     status: z.enum(directUploadStatuses).describe("The state of the upload."),
     received_bytes: z.int().describe("Bytes that have arrived; 0 once the upload has ended."),
-    image_id: z.string().nullable().describe("The image that it became."),
+    image_id: z.string().nullable().describe("The image that was created from it."),
   })
   .meta({ id: "ImageUploadState" })
   .register(examples, {

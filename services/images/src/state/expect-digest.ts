@@ -36,7 +36,7 @@ export function createDigestCheck(request: IncomingMessage, headers: readonly Di
     update: (chunk) => hashes.forEach((hash) => void hash.update(chunk)),
     verify() {
       for (const [index, { header, digest }] of expected.entries()) {
-        if (hashes[index]?.digest("base64") !== digest) throw refused(header, "The body has another digest.");
+        if (hashes[index]?.digest("base64") !== digest) throw refused(header, "The digest does not match the body.");
       }
     },
   };
@@ -48,7 +48,7 @@ function digestsIn(header: DigestHeader, value: string | string[] | undefined) {
     .split(",")
     .flatMap((member) => {
       const [, algorithm = "", digest = ""] = /^\s*([a-z0-9-]+)=:([A-Za-z0-9+/]+={0,2}):\s*$/.exec(member) ?? [];
-      if (algorithm === "") throw refused(header, "Must be algorithm=:digest in base64:, as RFC 9530 says.");
+      if (algorithm === "") throw refused(header, "Must have the form algorithm=:digest in base64:, as in RFC 9530.");
       return algorithm === "sha-256" || algorithm === "sha-512" ? ([{ header, algorithm, digest }] as const) : [];
     });
 }

@@ -67,7 +67,7 @@ const focalPoint = z
     y: fraction.describe("The distance from the top edge."),
   })
   .nullable()
-  .describe("What crops keep in sight, in fractions of width and height.");
+  .describe("The point that crops keep in view, as fractions of width and height.");
 
 export const sha256Hex = z.string().regex(/^[0-9a-f]{64}$/);
 

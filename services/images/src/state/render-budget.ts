@@ -32,7 +32,7 @@ export class RenderBudget {
     const { leftMs } = this.#present(accountId);
     if (leftMs > 0) return;
     const retryAfterSeconds = Math.max(1, Math.ceil((1 - leftMs) / (this.#msPerMinute() / 60)));
-    throw new AppError("rate_limited", "Too many new forms of these images were requested. Try again later.", {
+    throw new AppError("rate_limited", "Too many new renditions of these images were requested. Try again later.", {
       retryAfterSeconds,
     });
   }

@@ -14,12 +14,12 @@ import { type Pool, sql, type Tx } from "@signalbox/storage";
 /** Renderings and answers: labels and counters in the order of the entries below. */
 const kind = defineStatistics({
   name: "ImageStatistics",
-  description: "What was rendered and served of an account's images in a time.",
+  description: "Renditions made and responses served for an account's images in a period.",
   dimensions: { format: "The format of the rendition, such as `webp`; `original` for files as they were uploaded." },
   counters: {
     rendered: "Renditions that were made and stored, named variants included.",
-    served: "Answers with content, in whole or in part.",
-    not_modified: "Answers without content because the client or cache already had it.",
+    served: "Responses with content, in whole or in part.",
+    not_modified: "Responses without content because the client or cache already had it.",
     bytes: "Bytes of the content that was served.",
   },
   example: { format: "webp", rendered: 12, served: 3400, not_modified: 210, bytes: 81_600_000 },
@@ -100,7 +100,7 @@ export function statisticsApi({ stored }: ImageStatistics, clock: Clock): Edges 
     imageStatistics: statistics({
       summary: "Read the statistics of images",
       description:
-        "Renditions and answers by time and format, over all images of the account, deleted ones included. What others were shown counts for the owner.",
+        "Renditions and responses by time and format, for all images of the account, including deleted ones. Responses to other callers count for the owner.",
       auth: { scopes: ["images:read"] },
       kind,
       statistics: stored,

@@ -23,18 +23,20 @@ const ImportBody = NewImageFields.extend({
 /** The body of an image record without a file: from a URL, or from the account's own originals. */
 const UploadBody = ImportBody.extend({
   source_url: ImportBody.shape.source_url.optional(),
-  sha256: sha256Hex.describe("Of an original that this account has already, in lower-case hex.").optional(),
-  filename: filename.optional().describe("With `sha256`; that of the record that has the original, when left out."),
+  sha256: sha256Hex.describe("SHA-256, in lower-case hex, of an original that this account already has.").optional(),
+  filename: filename
+    .optional()
+    .describe("Only with `sha256`. Default: the file name of the record that has the original."),
 })
   .superRefine((body, context) => {
     const refuse = (field: keyof typeof body, code: DetailCode, message: string) =>
       context.addIssue({ code: "custom", path: [field], message, params: { code } });
     if (body.source_url === undefined && body.sha256 === undefined) {
-      refuse("source_url", "required", "Is required where sha256 is not given.");
+      refuse("source_url", "required", "Is required without sha256.");
     }
     if (body.source_url === undefined) return;
-    if (body.sha256 !== undefined) refuse("sha256", "invalid", "May not be given together with source_url.");
-    if (body.filename !== undefined) refuse("filename", "invalid", "May be given with sha256 only.");
+    if (body.sha256 !== undefined) refuse("sha256", "invalid", "Cannot be combined with source_url.");
+    if (body.filename !== undefined) refuse("filename", "invalid", "Is only allowed with sha256.");
   })
   .meta({ id: "ImageUpload", if: { required: ["source_url"] }, else: { required: ["sha256"] } })
   .register(examples, { example: { sha256: imageExample.sha256, title: imageExample.title } });
@@ -62,7 +64,7 @@ export function accountFull({ limit, max }: AccountFull): Refusal {
   const most =
     limit === "images"
       ? `The account can have at most ${max} images.`
-      : `The originals of the account can take at most ${max} bytes.`;
+      : `The originals of the account can have at most ${max} bytes in total.`;
   return { code: "conflict", message: `${most} Delete some first.` };
 }
 
@@ -93,7 +95,7 @@ export function uploadApi(service: ImagesService): Edges {
     operationId: "uploadImage",
     summary: "Upload an image",
     description:
-      "`multipart/form-data` with the part `file`; or JSON with `source_url`, which equals an import, or with the `sha256` of an original that the account has already.",
+      "`multipart/form-data` with the part `file`; or JSON with `source_url`, which is the same as an import, or with the `sha256` of an original that the account already has.",
     auth,
     audit: "image.create",
     body: {
