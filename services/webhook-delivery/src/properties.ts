@@ -13,7 +13,7 @@ export const properties = defineProperties({
   "capabilities.webhooks": capabilityProperties["capabilities.webhooks"],
   "webhook-delivery.failing.after": property.integer(
     { default: 14_400_000, min: 60_000, max: 2_592_000_000, unit: "ms", reload: "live" },
-    "Time of failures after which the owner of an endpoint is notified.",
+    "Duration of failures after which the owner of an endpoint is notified.",
   ),
   "webhook-delivery.failing.failures-min": property.integer(
     { default: 10, min: 1, max: 1_000_000, reload: "live" },
@@ -21,7 +21,7 @@ export const properties = defineProperties({
   ),
   "webhook-delivery.failing.disable-after": property.integer(
     { default: 432_000_000, min: 60_000, max: 2_592_000_000, unit: "ms", reload: "live" },
-    "Time of failures after which an endpoint is disabled. It is then probed once an hour.",
+    "Duration of failures after which an endpoint is disabled. It is then probed once an hour.",
   ),
   "webhook-delivery.failing.disable-failures-min": property.integer(
     { default: 20, min: 1, max: 1_000_000, reload: "live" },
@@ -37,7 +37,7 @@ export const properties = defineProperties({
   ),
   "webhook-delivery.pull.waits-max-per-account": property.integer(
     { default: 100, min: 1, max: 100_000 },
-    "Largest number of them for one account.",
+    "Largest number of such polls and streams of one account.",
   ),
   "webhook-delivery.pull.consumers-max": property.integer(
     { default: 16, min: 1, max: 1_000, reload: "live" },
@@ -45,26 +45,26 @@ export const properties = defineProperties({
   ),
   "webhook-delivery.replays.deliveries-max": property.integer(
     { default: 1_000_000, min: 1, max: 10_000_000, reload: "live" },
-    "Largest number of deliveries of one replay. One that matches more is refused.",
+    "Largest number of deliveries of one replay. A replay that matches more is refused.",
   ),
   "webhook-delivery.outbound.proxy": property.string(
     { default: null, pattern: "http://[^/?#]+", format: "url", secrecy: "secret", local: true },
-    "Proxy for every delivery: http://user:password@host:port. It gets a CONNECT to an address that has passed the address check. A fault of the proxy does not count as an attempt. Without it deliveries go out directly.",
+    "Proxy for every delivery: http://user:password@host:port. It receives a CONNECT to an address that has passed the address check. A proxy failure does not count as an attempt. Without it deliveries go out directly.",
   ),
   "webhook-delivery.outbound.http2": property.boolean(
     { default: false, local: true },
-    "Sends deliveries over HTTP/2 to receivers that choose it in the TLS handshake. Otherwise all of them use HTTP/1.1.",
+    "Sends deliveries over HTTP/2 to receivers that negotiate it in the TLS handshake. Otherwise all of them use HTTP/1.1.",
   ),
   "webhook-delivery.outbound.allow": outboundAllowProperty(
-    "Addresses with port, such as 10.0.0.5:8443 or 127.0.0.1:*, that endpoints may use although they are not public. Plain http is allowed there too.",
+    "Addresses with port, such as 10.0.0.5:8443 or 127.0.0.1:*, that endpoints may use even though they are not public. Plain http is allowed there too.",
   ),
   "webhook-delivery.published-events.max": property.integer(
     { default: 20_000, min: 1, max: 10_000_000, unit: "events" },
-    "Maximum number of events that an account may publish in 10 seconds; further ones are answered 429.",
+    "Maximum number of events that an account may publish in 10 seconds; further ones get 429.",
   ),
   "webhook-delivery.attempts.published": property.string(
     { default: "failed", choices: ["off", "failed", "all"], reload: "live" },
-    "Attempts that the subscription `deliveryAttempted` reports. Each is one more event on the log, kept for an hour.",
+    "Attempts that the subscription `deliveryAttempted` reports. Each costs an extra event on the log, kept for an hour.",
   ),
   "webhook-delivery.attempt.timeout": property.integer(
     { default: 15_000, min: 100, max: 60_000, unit: "ms", reload: "live" },
@@ -88,7 +88,7 @@ export const properties = defineProperties({
   ),
   "webhook-delivery.attempts.lease": property.integer(
     { default: 90_000, min: 1_000, max: 600_000, unit: "ms" },
-    "Time after which another instance attempts a delivery whose own instance still lives; a dead instance loses its deliveries within seconds. Must be 10 s longer than any attempt, or the start is refused.",
+    "Time after which another instance takes over a delivery from an instance that is still alive; the deliveries of a dead instance are taken over within seconds. Must be 10 s longer than any attempt, or the start is refused.",
   ),
   "webhook-delivery.endpoints.max": property.integer(
     { default: 100, min: 1, max: 10_000, unit: "endpoints", reload: "live" },
@@ -96,7 +96,7 @@ export const properties = defineProperties({
   ),
   "webhook-delivery.secret.rotation-overlap": property.integer(
     { default: 86_400_000, min: 0, max: 604_800_000, unit: "ms", reload: "live" },
-    "Time after a rotation in which the previous secret still signs deliveries too.",
+    "Time after a rotation during which the previous secret also signs deliveries.",
   ),
   "webhook-delivery.retention": retentionProperty(
     "Time for which events, deliveries and attempts are kept; held deliveries end with it.",

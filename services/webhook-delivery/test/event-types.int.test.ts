@@ -82,7 +82,7 @@ const slowEvents = Array.from({ length: 100 }, () => ({
   type: "order.slow",
   data: { text: `${"a".repeat(40)}!` },
 }));
-const notChecked = { pointer: "", message: "The data were not checked: the schema took too much time." };
+const notChecked = { pointer: "", message: "The data was not checked: the schema took too long." };
 
 /** Sends again while the account has no time left, as it is told to. */
 const sendInTime: typeof delivery.send = (...request) =>

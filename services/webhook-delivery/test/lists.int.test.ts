@@ -219,7 +219,7 @@ test("a cursor of another list or of other filters is refused", async () => {
     const { status, body } = await get(path);
     assert.deepEqual(
       [status, body.error.details[0]],
-      [400, { field: "cursor", code: "invalid_cursor", message: "Use it with the query that gave it." }],
+      [400, { field: "cursor", code: "invalid_cursor", message: "Use it with the query that returned it." }],
     );
   }
   const query = `query($of: [_Any!]!, $after: String) { _entities(representations: $of) {

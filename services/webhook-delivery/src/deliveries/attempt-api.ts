@@ -9,26 +9,29 @@ import { type AttemptFilter, listAttempts, statusClasses } from "./delivery-stor
 const read = { scopes: ["webhooks:read"], portal: true } as const;
 
 export const timeFilter = {
-  from: timeParameter().optional().describe("At this time or later."),
+  from: timeParameter().optional().describe("From this time on."),
   to: timeParameter().optional().describe("Before this time."),
 };
 const resultFilter = {
   status_class: z
     .enum(statusClasses)
     .optional()
-    .describe("Only attempts with such a status; `none` for those without an answer."),
+    .describe("Only attempts with this status; `none` for those without a response."),
   error: z
     .string()
     .regex(/^[A-Za-z0-9_-]{1,64}$/)
     .optional()
-    .describe("Only attempts with this error, a stable word such as `ECONNREFUSED`."),
-  type: z.string().max(200).optional().describe("The name of an event, or a prefix that ends in `*`."),
+    .describe("Only attempts with this error, a stable code such as `ECONNREFUSED`."),
+  type: z.string().max(200).optional().describe("The name of an event type, or a prefix that ends in `*`."),
   ...timeFilter,
 };
 const attemptFilter = {
-  endpoint_id: z.string().max(128).optional().describe("Only those to this endpoint."),
+  endpoint_id: z.string().max(128).optional().describe("Only attempts to this endpoint."),
   delivery_id: z.string().max(128).optional().describe("Only attempts of this delivery."),
-  result: z.enum(["succeeded", "failed"]).optional().describe("Only attempts that were acknowledged, or the others."),
+  result: z
+    .enum(["succeeded", "failed"])
+    .optional()
+    .describe("Only attempts with this result: `succeeded` means acknowledged."),
   ...resultFilter,
 };
 

@@ -41,7 +41,10 @@ export const AttemptResource = z
     id: identifier("The attempt"),
     delivery_id: identifier("The delivery"),
     endpoint_id: identifier("The endpoint"),
-    event_type: z.string().nullable().describe("The name of the event; null for attempts from before it was recorded."),
+    event_type: z
+      .string()
+      .nullable()
+      .describe("The name of the event; null for older attempts, which did not record it."),
     number: z.int().describe("1 for the first."),
     started_at: timestamp,
     duration_ms: z.int().describe("The length of the attempt in milliseconds."),
@@ -55,17 +58,17 @@ export const AttemptResource = z
       .describe(
         "Milliseconds of each phase; null for a phase that was not needed, such as `connect` on an open connection.",
       ),
-    status: z.int().nullable().describe("HTTP status; null when no answer came."),
-    error: z.string().nullable().describe("Reason why no answer came, as a stable word."),
+    status: z.int().nullable().describe("HTTP status; null if there was no response."),
+    error: z.string().nullable().describe("Why there was no response, as a stable code."),
     phase: z
       .string()
       .nullable()
-      .describe("Phase that failed when no answer came: `resolve`, `connect`, `tls` and so on."),
+      .describe("Phase that failed if there was no response: `resolve`, `connect`, `tls` and so on."),
     request_headers: headers.describe("Headers as sent; values of secret headers are masked."),
     response_headers: headers.describe("The first 4 KiB."),
-    response: z.string().nullable().describe("The first 16 KiB of the answer, decoded."),
-    decision: z.enum(attemptDecisions).nullable().describe("Decision that followed from the attempt."),
-    next_attempt_at: timestamp.nullable().describe("Time planned for the next attempt; null when there was none."),
+    response: z.string().nullable().describe("The first 16 KiB of the response, decoded."),
+    decision: z.enum(attemptDecisions).nullable().describe("What was decided after the attempt."),
+    next_attempt_at: timestamp.nullable().describe("Time planned for the next attempt; null if none was planned."),
     counted: z
       .boolean()
       .describe("False for an attempt whose lease had expired: another attempt with its number was recorded first."),

@@ -73,14 +73,14 @@ const missing = "There is no such delivery.";
 
 const deliveryFilter = {
   status: WebhookDeliveryResource.shape.status.optional().describe("Only deliveries in this state."),
-  type: z.string().max(200).optional().describe("The name of an event, or a prefix that ends in `*`."),
+  type: z.string().max(200).optional().describe("The name of an event type, or a prefix that ends in `*`."),
   event_id: z.string().max(128).optional().describe("Only deliveries of this event."),
   ...timeFilter,
 };
 const expansion = {
   expand: expandParameter(["event", "last_attempt"])
     .optional()
-    .describe("Shows a delivery with its `event`, its `last_attempt`, or both, with a comma between them."),
+    .describe("Includes the `event` of a delivery, its `last_attempt`, or both, separated by a comma."),
 };
 const OfEndpoint = z.strictObject(deliveryFilter);
 
@@ -128,7 +128,7 @@ function declareReads(service: DeliveryService, loadDelivery: Load<Delivery>) {
       auth: read,
       limits: service.pageLimits,
       filter: {
-        endpoint_id: z.string().optional().describe("Only those to this endpoint."),
+        endpoint_id: z.string().optional().describe("Only deliveries to this endpoint."),
         ...deliveryFilter,
         ...expansion,
       },
@@ -158,9 +158,9 @@ function declareReads(service: DeliveryService, loadDelivery: Load<Delivery>) {
 function declareChanges(service: DeliveryService) {
   return {
     retryWebhookDelivery: operation({
-      summary: "Attempt a delivery once more, now",
+      summary: "Retry a delivery now",
       description:
-        "Attempts a delivery that has ended, with any result, or that waits for its next attempt. An exhausted delivery gets one more attempt. It keeps its `X-Delivery-Id`; while its endpoint is paused or disabled it is held.",
+        "Retries a delivery that has ended, whatever its result, or that is waiting for its next attempt. An exhausted delivery gets one more attempt. It keeps its `X-Delivery-Id`; it is held while its endpoint is paused or disabled.",
       auth: { scopes: ["webhooks:write"], portal: true },
       audit: "webhook_delivery.retry",
       of: { find: (tx, { caller, params }) => lockDelivery(service, tx, caller, params.id), missing },
@@ -174,15 +174,15 @@ function declareChanges(service: DeliveryService) {
       graph: { payload: "webhookDelivery" },
     }),
     cancelWebhookDelivery: operation({
-      summary: "Cancel a delivery that waits",
+      summary: "Cancel a waiting delivery",
       description:
-        "It is not attempted any more, and stays in the list as `cancelled`; a retry of it by its id sends it after all. One that has ended, or is being attempted, is 409.",
+        "It is not attempted any more and stays in the list as `cancelled`; retrying it by its id sends it after all. A delivery that has ended or is being attempted gets 409.",
       auth: { scopes: ["webhooks:write"], portal: true },
       audit: "webhook_delivery.cancel",
       of: { find: (tx, { caller, params }) => lockDelivery(service, tx, caller, params.id), missing },
       change: (tx, delivery, { caller }) => cancelDelivery(service, tx, caller, delivery),
       refusals: {
-        ended: { code: "conflict", message: "The delivery has ended: there is nothing to cancel." },
+        ended: { code: "conflict", message: "The delivery has already ended." },
         attempting: { code: "conflict", message: "The delivery is being attempted now; cancel it after the attempt." },
       },
       rest: {

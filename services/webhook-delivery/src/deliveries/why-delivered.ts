@@ -131,7 +131,7 @@ async function ofThing(service: DeliveryService, accountId: string, id: string):
   const part = events.length > 0 ? await ofNewest(service, accountId, events) : null;
   if (ms < oldestMs(service)) {
     const reason = expiredReason(ms, service.configuration.get("webhook-delivery.retention"));
-    const hole = step({ at: new Date(ms), what: "Its first events are not kept any more.", verdict: "hole", reason });
+    const hole = step({ at: new Date(ms), what: "Its first events are no longer kept.", verdict: "hole", reason });
     return { steps: [hole, ...(part?.steps ?? [])], next: part?.next ?? [] };
   }
   if (part) return part;
@@ -210,7 +210,7 @@ function unsentStep(endpoint: Endpoint, { type, createdAt }: ChainEvent, data: u
 
 function filteredStep({ id, updatedAt }: Endpoint, at: Date | null): WhyStep {
   const isChanged = at !== null && updatedAt > at;
-  const what = `The filter of the endpoint ${id}${isChanged ? ", as it is now," : ""} does not match.`;
+  const what = `The ${isChanged ? "current " : ""}filter of the endpoint ${id} does not match.`;
   return step({ at, id, what, verdict: "hole", reason: "not sent: filter", link: `/api/v1/webhooks/endpoints/${id}` });
 }
 
@@ -231,9 +231,9 @@ function viewCreated({ id, endpointId: rowId, eventType, createdAt }: Delivery):
 
 function viewAttempt(attempt: ChainAttempt): WhyStep {
   const { id, deliveryId, number, startedAt, durationMs, status, error, decision, counted, replayId } = attempt;
-  const outcome = status === null ? `got no answer: ${error ?? "unknown"}` : `was answered with ${status}`;
+  const outcome = status === null ? `got no response: ${error ?? "unknown"}` : `was answered with ${status}`;
   const again = replayId === null ? "" : `, for the replay ${replayId}`;
-  const late = counted ? "" : ", too late to count: its lease had ended";
+  const late = counted ? "" : ", too late to count because its lease had expired";
   const what = `Attempt ${number} ${outcome} after ${durationMs} ms${again}${late}.`;
   const verdict = counted && isSuccess(status) ? "done" : "failed";
   const reason = counted ? (decision ?? error) : "late";
@@ -245,7 +245,7 @@ function drainingStep(delivery: Delivery, backlog: EndpointBacklog | undefined):
   const { id, status, createdAt, nextAttemptAt } = delivery;
   const { releasedAt, drainedAt, held, drainsPerSecond } = backlog ?? {};
   if (status !== "pending" || !releasedAt || !drainedAt || (nextAttemptAt ?? createdAt) > releasedAt) return null;
-  const what = `It was held, and goes out among ${held} at ${drainsPerSecond} a second, until ${drainedAt.toISOString()} at the latest.`;
+  const what = `It was held and is now draining, one of ${held}, at ${drainsPerSecond} a second, until ${drainedAt.toISOString()} at the latest.`;
   const reason = "waiting: held deliveries drain";
   return step({ at: drainedAt, id, what, verdict: "waiting", reason, link: linkOf(id) });
 }
@@ -263,7 +263,7 @@ function stateOf(delivery: Delivery, endpoint: Endpoint | undefined, place: Chai
     case "cancelled":
       return step({ at: null, id, what: "It was cancelled.", verdict: "hole", reason: "cancelled", link: linkOf(id) });
     case "parked": {
-      const what = "It was set aside, so that the deliveries behind it go out. A replay sends it again.";
+      const what = "It was parked so that the deliveries behind it can go out. A replay sends it again.";
       return step({ at: null, id, what, verdict: "failed", reason: lastError, link: linkOf(id) });
     }
     case "held": {
@@ -274,8 +274,9 @@ function stateOf(delivery: Delivery, endpoint: Endpoint | undefined, place: Chai
     case "pending": {
       if (place !== null)
         return waiting(null, `It waits for ${place.firstId} to go out.`, `waiting: behind order key ${place.orderKey}`);
-      if (endpoint?.type === "pull") return waiting(nextAttemptAt, "It can be taken.", "waiting: for a consumer");
-      return waiting(nextAttemptAt, "It is to be attempted.", "waiting: for its turn");
+      if (endpoint?.type === "pull")
+        return waiting(nextAttemptAt, "A consumer can take it.", "waiting: for a consumer");
+      return waiting(nextAttemptAt, "It will be attempted.", "waiting: for its turn");
     }
   }
 }

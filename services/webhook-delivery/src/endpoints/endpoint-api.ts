@@ -44,8 +44,10 @@ const missing = "There is no such endpoint.";
 const endpointFilter = {
   status: WebhookEndpointResource.shape.status.optional().describe("Only endpoints in this state."),
   type: WebhookEndpointResource.shape.type.unwrap().optional().describe("Only endpoints of this type."),
-  text: textParameter().optional().describe("A part of the URL or the description, in any case."),
-  failing: booleanParameter().optional().describe("True for endpoints whose attempts fail now, false for the others."),
+  text: textParameter().optional().describe("Part of the URL or the description; case is ignored."),
+  failing: booleanParameter()
+    .optional()
+    .describe("True for endpoints that are currently failing, false for all others."),
 };
 
 const etag = (endpoint: Endpoint): string => strongEtag(endpoint.revision, endpoint.id);
@@ -101,7 +103,7 @@ function declareReads(service: DeliveryService, loadEndpoint: Load<Endpoint>) {
     }),
     webhookEndpoint: record({
       summary: "Read an endpoint",
-      description: "Address, event types, state, its own settings and those that hold, without the secrets.",
+      description: "Address, event types, state, its own and its effective settings, without the secrets.",
       auth: read,
       find: async ({ caller, params }) => {
         const endpoint = await findEndpoint(pool, caller, params.id);
@@ -119,7 +121,7 @@ function declareWrites(service: DeliveryService) {
     createWebhookEndpoint: operation({
       summary: "Create an endpoint",
       description:
-        "The answer shows the secret, once. The endpoint gets the events committed from now on. `scope: all` requires `account:admin`.",
+        "The answer shows the secret once. The endpoint receives events committed from now on. `scope: all` requires `account:admin`.",
       auth: { ...write, stepUpFor: "the events of all accounts" },
       audit: "webhook_endpoint.create",
       input: CreateEndpointBody,
@@ -162,7 +164,7 @@ function declareWrites(service: DeliveryService) {
     }),
     deleteWebhookEndpoint: operation({
       summary: "Delete an endpoint with its deliveries",
-      description: "Deliveries that wait are not sent any more.",
+      description: "Waiting deliveries are not sent any more.",
       auth: write,
       audit: "webhook_endpoint.delete",
       of: ownEndpoint,
@@ -204,12 +206,12 @@ function declareActions(service: DeliveryService) {
     resumeWebhookEndpoint: statusOperation(
       "resume",
       "Resume a paused endpoint",
-      "New deliveries go out at once, and held ones drain beside them; at an ordered endpoint held ones go first.",
+      "New deliveries go out at once while held ones drain; at an ordered endpoint held ones go first.",
     ),
     enableWebhookEndpoint: statusOperation(
       "enable",
       "Enable a disabled endpoint",
-      "An endpoint is disabled by a 410, or when it fails for long. Held deliveries drain as after a pause.",
+      "A 410 or a long series of failures disables an endpoint. Held deliveries drain as after a pause.",
     ),
   };
 }

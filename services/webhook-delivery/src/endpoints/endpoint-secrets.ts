@@ -89,9 +89,9 @@ export const withSecret = {
 export function secretOperations(service: DeliveryService, of: OwnRow<Endpoint, { readonly id: string }>) {
   return {
     rotateWebhookEndpointSecret: operation({
-      summary: "Give the endpoint a new secret",
+      summary: "Rotate the secret of the endpoint",
       description:
-        "Deliveries carry the signatures of all live secrets, five at most, until the overlap of each rotation has ended.",
+        "Deliveries carry signatures of all valid secrets, five at most, until the overlap of each rotation has ended.",
       auth: secretWrite,
       audit: "webhook_endpoint.rotate_secret",
       input: OverlapBody,
@@ -104,7 +104,7 @@ export function secretOperations(service: DeliveryService, of: OwnRow<Endpoint, 
         "limit-reached": ({ max }) =>
           tooMany(
             "secret",
-            `The endpoint has ${max} live secrets; end the older ones, or rotate with an overlap of 0 seconds.`,
+            `The endpoint has ${max} valid secrets; end the older ones, or rotate with an overlap of 0 seconds.`,
           ),
       },
       rest: {

@@ -152,7 +152,7 @@ const header = z.strictObject({
     .string()
     .max(100)
     .regex(/^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/)
-    .refine((name) => !ownHeaders.test(name.toLowerCase()), { error: "An endpoint cannot set this header." })
+    .refine((name) => !ownHeaders.test(name.toLowerCase()), { error: "This header cannot be set by an endpoint." })
     .describe("The name of the header."),
   // Visible characters of ASCII, and spaces between them (RFC 9110 §5.5).
   value: z
@@ -171,7 +171,7 @@ const headers = z
   .refine((given) => new Set(given.map(({ name }) => name.toLowerCase())).size === given.length, {
     error: "Duplicate header.",
   })
-  .describe("Replaced as a whole. A `secret` header without a value keeps its value.");
+  .describe("Replaced as a whole. A `secret` header sent without a value keeps its stored value.");
 
 const filter = z
   .record(z.string(), z.unknown())
@@ -198,27 +198,23 @@ const members = {
     .max(20)
     .nullable()
     .describe(
-      "The delay before each attempt, in seconds; the first member is the delay of the first attempt. Null takes the default schedule.",
+      "The delay before each attempt, in seconds, starting with the first attempt; null for the default schedule.",
     ),
-  timeout_seconds: whole(1, 30)
-    .nullable()
-    .describe("The time limit of an attempt, in seconds; null takes the default."),
+  timeout_seconds: whole(1, 30).nullable().describe("The time limit of an attempt, in seconds; null for the default."),
   max_in_flight: whole(1, 100)
     .nullable()
-    .describe("The largest number of attempts at the same time; null takes the default."),
+    .describe("The largest number of attempts at the same time; null for the default."),
   rate: z
     .strictObject({
       limit: whole(1, 10_000).describe("The number of deliveries in one period."),
       per_seconds: whole(1, 3_600).describe("The length of the period in seconds."),
     })
     .nullable()
-    .describe("Attempts per time, over all processes, evenly spread."),
+    .describe("Attempts per period, across all processes, evenly spread."),
   ordered: z.boolean().nullable().describe("One delivery at a time for each subject, in the order of its events."),
   order_hold_seconds: whole(1, 604_800)
     .nullable()
-    .describe(
-      "The longest time that a failing delivery holds back those behind it, in seconds; null takes the default.",
-    ),
+    .describe("The longest time that a failing delivery holds up those behind it, in seconds; null for the default."),
   filter: filter.nullable().describe("A condition on the body of an event; others are not delivered."),
   headers: headers.nullable().describe("Headers of every attempt, replaced as a whole."),
   metadata: z
@@ -227,18 +223,18 @@ const members = {
       error: `At most ${metadataMax} members are allowed.`,
     })
     .nullable()
-    .describe("Texts of the owner's own, by name; null removes one."),
+    .describe("Strings for the owner's own use, by name; null removes one."),
   signatures: z
     .array(shown.signatures.element)
     .refine((given) => new Set(given).size === given.length, { error: "Duplicate signature." })
     .nullable()
     .describe("The kinds of signatures that are sent."),
   client_certificate: certificatePair.nullable().describe("PEM without a passphrase. The key is never shown."),
-  api_version: z.enum(["v1"]).nullable().describe("The version of the body; null takes the default."),
+  api_version: z.enum(["v1"]).nullable().describe("The version of the body; null for the default."),
   format: z
     .enum([...shown.format.options, "standard"])
     .nullable()
-    .describe("The form of the body; null takes the default. `standard` is another name of `envelope`."),
+    .describe("The format of the body; null for the default. `standard` is an alias of `envelope`."),
 };
 
 /** Null selects the service's default, so in a merge patch it removes the setting (RFC 7396). */

@@ -39,13 +39,13 @@ type EffectiveSettings = {
 
 const from = z
   .enum(origins)
-  .describe("`endpoint`: its own setting; `property`: a property of the service; `default`: neither is set.");
+  .describe("`endpoint`: set on the endpoint; `property`: a property of the service; `default`: neither is set.");
 const ownShape = WebhookEndpointResource.shape.settings.shape;
 const EffectiveSettingsResource = z.object(
   Object.fromEntries(
     Object.entries(ownShape).map(([name, value]) => [
       name,
-      z.object({ value, from }).describe(`\`${name}\` as it holds.`),
+      z.object({ value, from }).describe(`The effective \`${name}\`.`),
     ]),
   ) as {
     [Name in keyof typeof ownShape]: z.ZodObject<{ value: (typeof ownShape)[Name]; from: typeof from }>;
@@ -53,7 +53,7 @@ const EffectiveSettingsResource = z.object(
 );
 
 export const EndpointInFullResource = WebhookEndpointResource.extend({
-  effective_settings: EffectiveSettingsResource.describe("The settings that hold, with where each comes from."),
+  effective_settings: EffectiveSettingsResource.describe("The effective settings, each with its source."),
   matches: z
     .array(
       z.object({
@@ -62,21 +62,21 @@ export const EndpointInFullResource = WebhookEndpointResource.extend({
         types: z.array(z.string()).describe("The first ten of them, by name."),
       }),
     )
-    .describe("The types that each name matches, of the service, declared by the account, or sent before."),
+    .describe("The types that each name matches: types of the service, declared by the account, or seen before."),
   warnings: z.array(z.string()).describe("A sentence for each name that matches no known type."),
-  waiting: z.int().describe("Deliveries that wait for their turn or their next attempt, counted up to 100,000."),
-  held: z
-    .int()
-    .describe("Deliveries that cannot go out now, or were held and drain beside the new ones, counted up to 100,000."),
+  waiting: z.int().describe("Deliveries waiting for their turn or their next attempt, counted up to 100,000."),
+  held: z.int().describe("Deliveries that are held, or were held and are draining, counted up to 100,000."),
   drains_at_per_second: z
     .number()
     .nullable()
-    .describe("Rate at which held deliveries go out now; null while none do. Without a `rate` it adapts."),
-  drained_at: timestamp.nullable().describe("When the last held one goes out at this rate; null while none do."),
+    .describe("Rate at which held deliveries currently drain; null while none do. Adapts unless `rate` is set."),
+  drained_at: timestamp
+    .nullable()
+    .describe("When the last held delivery goes out at this rate; null while none drain."),
   doc_url: z.string().describe("The page that explains how a receiver verifies deliveries."),
 }).meta({
   id: "WebhookEndpointInFull",
-  description: "An endpoint with the settings that hold and the types that its names match.",
+  description: "An endpoint with its effective settings and the types that its names match.",
 });
 export type EndpointInFullResource = z.output<typeof EndpointInFullResource>;
 

@@ -52,7 +52,7 @@ const description = z
   .max(500)
   .check(readable({ lines: true }))
   .nullable()
-  .describe("A text for people.");
+  .describe("A description for people.");
 const names = new Set(webhookEventTypes.filter(({ audience }) => audience === "account").map(({ name }) => name));
 const canMatch = (filter: string): boolean =>
   filter.startsWith("received.") || names.has(filter) || isCustomFilter(filter);
@@ -68,7 +68,7 @@ export const CreateEndpointBody = z
     type: WebhookEndpointResource.shape.type
       .unwrap()
       .default("push")
-      .describe("`pull` has no URL: consumers take its messages. It cannot be changed."),
+      .describe("`pull` has no URL: consumers fetch its messages. It cannot be changed."),
     url: url.optional(),
     description: description.default(null),
     event_types: eventTypes,
@@ -77,7 +77,9 @@ export const CreateEndpointBody = z
       .describe(
         "`all`, for operators only: also the service's events about every other account. It cannot be changed.",
       ),
-    settings: SettingsBody.optional().describe("The settings of the endpoint; those left out take their defaults."),
+    settings: SettingsBody.optional().describe(
+      "The settings of the endpoint. Default for those left out: the defaults of the service.",
+    ),
   })
   .meta({ id: "CreateWebhookEndpoint" })
   .register(examples, {
@@ -93,7 +95,7 @@ export const UpdateEndpointBody = z
     url,
     description,
     event_types: eventTypes,
-    settings: SettingsBody.describe("The settings to change; those left out stay."),
+    settings: SettingsBody.describe("The settings to change; those left out are unchanged."),
   })
   .partial()
   .meta({ id: "UpdateWebhookEndpoint" })

@@ -100,7 +100,7 @@ function requireSameEvents({ portal }: Caller, before: Endpoint, after: Endpoint
     ...(isDeepStrictEqual(before.settings.filter, after.settings.filter) ? [] : ["settings.filter"]),
   ];
   if (fields.length === 0) return;
-  const message = "This portal session does not choose the events of its endpoints; ask the account that made it.";
+  const message = "A portal session cannot choose the events of its endpoints; ask the account that created it.";
   const details = fields.map((field) => ({ field, code: "portal_session" as const, message }));
   throw new AppError("forbidden", message, { details });
 }
@@ -119,7 +119,7 @@ const pushOnly = ["timeout_seconds", "client_certificate"] as const;
 function requireFitting(type: Endpoint["type"], settings: Endpoint["settings"]): void {
   const set = type === "pull" ? pushOnly.filter((name) => settings[name] !== null) : [];
   if (set.length === 0) return;
-  const message = "A pull endpoint makes no connection.";
+  const message = "A pull endpoint makes no connections, so it has no such setting.";
   const details = set.map((name) => ({ field: `settings.${name}`, code: "not_allowed" as const, message }));
   throw new AppError("validation_error", message, { details });
 }
@@ -135,5 +135,5 @@ function targetOf(outbound: OutboundClient, text: string): string {
 
 function refusedUrl(code: ErrorDetail["code"], message: string): AppError {
   const details = [{ field: "url", code, message }];
-  return new AppError("validation_error", "Nothing can be delivered to this URL.", { details });
+  return new AppError("validation_error", "Deliveries to this URL are not possible.", { details });
 }

@@ -14,7 +14,7 @@ export function impossiblePart(filter: EventFilter, path: FilterPath = []): Filt
     if (found) return found;
   }
   return isExcluded(filter)
-    ? { path: [...path, "not"], message: "An event that meets the other conditions never passes this one." }
+    ? { path: [...path, "not"], message: "No event that matches the other conditions can match this one." }
     : memberOfScalar(filter, path);
 }
 
@@ -36,7 +36,7 @@ function memberOfScalar(filter: EventFilter, path: FilterPath): FilterProblem | 
       scalars.some(([scalar]) => name.startsWith(`${scalar}.`)),
   );
   return found
-    ? { path: [...path, found[0]], message: "Another condition asks for a value without members here." }
+    ? { path: [...path, found[0]], message: "Another condition requires a value without members here." }
     : null;
 }
 
@@ -55,14 +55,17 @@ function impossiblePath(name: string, conditions: Conditions, path: FilterPath):
   if (/[[\]]/.test(plain)) {
     return {
       path,
-      message: "A member of a list is `items.0.sku`, any of them `items.*.sku`; a bracket in a name is `\\[`.",
+      message: "Write `items.0.sku` for one item of a list, `items.*.sku` for any, and `\\[` for a bracket in a name.",
     };
   }
   if (plain.split(".").includes("") && !name.includes("\\")) {
-    return { path, message: "A path has names with one dot between them; a dot in a name is `\\.`, in JSON `\\\\.`." };
+    return {
+      path,
+      message: "A path consists of names separated by single dots; a dot in a name is `\\.`, in JSON `\\\\.`.",
+    };
   }
   if (!contradict(conditions)) return null;
-  return { path, message: "No value meets these conditions together." };
+  return { path, message: "No value can match all of these conditions." };
 }
 
 /** Conditions that a missing value meets besides `exists: false`. */

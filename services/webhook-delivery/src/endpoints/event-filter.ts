@@ -32,7 +32,7 @@ function order(one: unknown, other: unknown): number | null {
 const ordered =
   (holds: (sign: number) => boolean) =>
   (wanted: unknown): FilterTest | string => {
-    if (typeof wanted !== "number" && typeof wanted !== "string") return "The operand must be a number or a text.";
+    if (typeof wanted !== "number" && typeof wanted !== "string") return "The operand must be a number or a string.";
     return (value) => {
       const sign = order(value, wanted);
       return sign !== null && holds(sign);
@@ -41,11 +41,11 @@ const ordered =
 const ofScalar =
   (test: (value: unknown, wanted: Scalar) => boolean) =>
   (wanted: unknown): FilterTest | string =>
-    isScalar(wanted) ? (value) => test(value, wanted) : "The operand must be a text, a number, true, false or null.";
+    isScalar(wanted) ? (value) => test(value, wanted) : "The operand must be a string, a number, true, false or null.";
 const ofText =
   (test: (value: unknown, wanted: string) => boolean) =>
   (wanted: unknown): FilterTest | string =>
-    typeof wanted === "string" ? (value) => test(value, wanted) : "The operand must be a text.";
+    typeof wanted === "string" ? (value) => test(value, wanted) : "The operand must be a string.";
 
 /** Conditions by name. Each turns its operand into a test of the value, or a message about a wrong operand. */
 const operators: Readonly<Record<string, (wanted: unknown) => FilterTest | string>> = {
@@ -58,12 +58,12 @@ const operators: Readonly<Record<string, (wanted: unknown) => FilterTest | strin
   in: (wanted) =>
     Array.isArray(wanted) && wanted.length > 0 && wanted.every(isScalar)
       ? (value) => isScalar(value) && wanted.includes(value)
-      : "The operand must be a list of texts, numbers, true, false or null.",
+      : "The operand must be a list of strings, numbers, true, false or null.",
   exists: (wanted) =>
     typeof wanted === "boolean" ? (value) => (value !== undefined) === wanted : "The operand must be true or false.",
   prefix: ofText((value, wanted) => typeof value === "string" && value.startsWith(wanted)),
   contains: (wanted) => {
-    if (!isScalar(wanted)) return "The operand must be a text, a number, true, false or null.";
+    if (!isScalar(wanted)) return "The operand must be a string, a number, true, false or null.";
     const holds = typeof wanted === "string" ? textSearch(wanted) : () => false;
     return (value) => (typeof value === "string" ? holds(value) : Array.isArray(value) && value.includes(wanted));
   },
@@ -117,7 +117,7 @@ interface Budget {
 
 function testsOf(filter: unknown, path: FilterPath, budget: Budget): FilterTest[] | FilterProblem {
   if (!isObject(filter) || Object.keys(filter).length === 0) {
-    return { path, message: "A filter is an object with at least one member." };
+    return { path, message: "A filter must be an object with at least one member." };
   }
   const tests: FilterTest[] = [];
   for (const [name, given] of Object.entries(filter)) {
@@ -138,7 +138,7 @@ function memberTest(name: string, given: unknown, path: FilterPath, budget: Budg
 }
 
 function anyTest(given: unknown, path: FilterPath, budget: Budget): FilterTest | FilterProblem {
-  if (!Array.isArray(given) || given.length === 0) return { path, message: "`any` is a list of filters." };
+  if (!Array.isArray(given) || given.length === 0) return { path, message: "`any` must be a list of filters." };
   const choices: FilterTest[] = [];
   for (const [index, filter] of given.entries()) {
     const tests = testsOf(filter, [...path, index], budget);

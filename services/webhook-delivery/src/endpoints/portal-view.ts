@@ -21,7 +21,7 @@ export function writableSettings({ portal }: Caller, given: GivenSettings): Give
   if (!portal) return given;
   const written = operatorSettings.filter((name) => Object.keys(given[name] ?? {}).length > 0);
   if (written.length > 0) {
-    const message = "A portal session does not set headers or metadata; ask the account that made it.";
+    const message = "A portal session cannot set headers or metadata; ask the account that created it.";
     const details = written.map((name) => ({ field: `settings.${name}`, code: "portal_session" as const, message }));
     throw new AppError("forbidden", message, { details });
   }

@@ -41,9 +41,7 @@ export const overlapMsOf = ({ configuration }: DeliveryService, overlapSeconds: 
 
 export const OverlapBody = z
   .strictObject({
-    overlap_seconds: overlapSeconds(
-      "the previous one still signs as well. Default: a setting of the service",
-    ).optional(),
+    overlap_seconds: overlapSeconds("the previous one also signs. Default: a setting of the service").optional(),
   })
   .meta({ id: "RotateWebhookEndpointSecret" })
   .register(examples, { example: { overlap_seconds: 3_600 } });
@@ -55,7 +53,7 @@ const SigningKeyResource = z
     created_at: timestamp,
     ends_at: timestamp.nullable().describe("Time at which it stops signing; null for the newest."),
   })
-  .meta({ id: "WebhookSigningKey", description: "A key that signs `v1a` deliveries." })
+  .meta({ id: "WebhookSigningKey", description: "A key for `v1a` signatures of deliveries." })
   .register(examples, {
     example: {
       id: "whp_01kdzq5a7m2n4p6q8r0s1t3v5w",
@@ -74,8 +72,8 @@ const base = "/api/v1/webhooks/keys";
 export function signingKeyApi(service: DeliveryService): Edges {
   const edges = edgesOf({
     rotateWebhookSigningKey: operation({
-      summary: "Give the account a new signing key",
-      description: "The previous keys sign beside it until their overlaps end; at most five are live.",
+      summary: "Rotate the signing key of the account",
+      description: "The previous keys also sign until their overlaps end; at most five are valid.",
       auth: { scopes: ["webhooks:write"], stepUp: true },
       audit: "webhook_signing_key.rotate",
       input: OverlapBody,
@@ -84,7 +82,7 @@ export function signingKeyApi(service: DeliveryService): Edges {
         "limit-reached": ({ max }) =>
           tooMany(
             "key",
-            `The account has ${max} live keys; wait until one ends, or rotate with an overlap of 0 seconds.`,
+            `The account has ${max} valid keys; wait until one ends, or rotate with an overlap of 0 seconds.`,
           ),
       },
       rest: {

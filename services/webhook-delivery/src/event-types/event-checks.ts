@@ -23,7 +23,7 @@ const requestMsMax = 50;
 
 const unchecked: Misfit = {
   pointer: "",
-  message: "The data were not checked: the schema took too much time.",
+  message: "The data was not checked: the schema took too long.",
 };
 
 /**
@@ -80,7 +80,7 @@ function misfitOf(answer: SchemaAnswer, at: number): Misfit | null {
   }
 }
 
-const sendAgain = "The schemas of these events took too much time. Send the request again.";
+const sendAgain = "The schemas of these events took too long. Send the request again.";
 
 /** Makes a type whose schema cannot be applied only warn, unless it was changed meanwhile. */
 async function downgradeType(

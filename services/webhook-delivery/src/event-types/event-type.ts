@@ -17,7 +17,7 @@ export const customType = z
   .string()
   .max(128)
   .regex(new RegExp(`^${word}(?:\\.${word}){0,7}$`), { error: `Must be ${wordsRule}, such as order.created.` })
-  .refine(isCustomName, { error: "This name belongs to the events of the service." })
+  .refine(isCustomName, { error: "This name is reserved for events of the service." })
   .describe(`Name of your event type: ${wordsRule}.`);
 
 /** Returns true when an event of an account can have this name, or one with this prefix that ends in `*`. */
@@ -48,7 +48,7 @@ export const eventTypeExample = {
 export const EventTypeResource = z
   .object({
     name: z.string().describe("The name of the type."),
-    description: z.string().nullable().describe("A text for people."),
+    description: z.string().nullable().describe("A description for people."),
     own: z.boolean().describe("True for a type that the account declared."),
     example: z.unknown().optional().describe("Example of the data; only for the service's own types."),
     schema: z
@@ -61,12 +61,14 @@ export const EventTypeResource = z
       .describe("The public address of the schema of a type of the service; null for a type of the account."),
     enforcement: z
       .enum(enforcements)
-      .describe("Handling of an event that does not match the schema: accepted, accepted with a warning, or refused."),
+      .describe(
+        "What happens to an event that does not match the schema: accepted, accepted with a warning, or refused.",
+      ),
     enforcement_reason: z
       .string()
       .nullable()
       .describe(
-        "Why the service made the type only warn, and checks it no more: `check-timeout` or `compile-timeout`. Null otherwise. Another schema or enforcement ends it.",
+        "Why the service stopped checking the type, which now only warns: `check-timeout` or `compile-timeout`; null otherwise. A new schema or enforcement resets it.",
       ),
   })
   .meta({ id: "WebhookEventType", description: "An event type, of the service or declared by the account." })
@@ -78,19 +80,21 @@ const schema = z
     error: `A schema has at most ${schemaBytesMax} bytes.`,
   })
   .nullable()
-  .describe("The JSON Schema of `data`, 2020-12 or draft-07 by `$schema`; `format` is not checked. Null takes any.");
+  .describe(
+    "The JSON Schema of `data`, 2020-12 or draft-07 by `$schema`; `format` is not checked. Null accepts any data.",
+  );
 const members = {
   description: z
     .string()
     .max(500)
     .check(readable({ lines: true }))
     .nullable()
-    .describe("A text for people."),
+    .describe("A description for people."),
   schema,
   enforcement: z
     .enum(enforcements)
     .describe(
-      "The treatment of events that break the schema: `off` takes them, `warn` takes them with a warning, `block` refuses them.",
+      "What happens to events that break the schema: `off` accepts them, `warn` accepts them with a warning, `block` refuses them.",
     ),
 };
 

@@ -171,7 +171,7 @@ function declareWrites(service: DeliveryService) {
       prepare: ({ caller, input }) => requireUsable(service, caller, input.schema),
       create: (tx, { caller, input }) => createEventType(service, tx, caller, input),
       refusals: {
-        exists: { code: "conflict", message: "The account has a type of this name." },
+        exists: { code: "conflict", message: "The account already has a type with this name." },
         "limit-reached": ({ max }) =>
           tooMany("event_types", `The account has ${max} types; delete one that is not needed.`),
       },
@@ -185,7 +185,7 @@ function declareWrites(service: DeliveryService) {
     }),
     updateWebhookEventType: operation({
       summary: "Update a type; a schema is replaced as a whole",
-      description: "Absent members stay. Events that were published before are not judged again.",
+      description: "Absent members stay. Events that were already published are not checked again.",
       auth: write,
       audit: "webhook_event_type.update",
       input: UpdateEventTypeBody,
@@ -203,7 +203,7 @@ function declareWrites(service: DeliveryService) {
     }),
     deleteWebhookEventType: operation({
       summary: "Delete a type; its events may still be published",
-      description: "They are no longer judged by a schema.",
+      description: "They are no longer checked against a schema.",
       auth: write,
       audit: "webhook_event_type.delete",
       of: ownEventType,

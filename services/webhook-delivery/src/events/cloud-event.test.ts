@@ -169,12 +169,12 @@ for (const [what, faults, expected] of [
   [
     "a list as one event",
     read(structured, [whole]),
-    [["", "invalid_type", `Must be a CloudEvent, an object. A list is ${batched}.`]],
+    [["", "invalid_type", `Must be a CloudEvent object. Send a list as ${batched}.`]],
   ],
   [
     "one event as a list",
     read(batched, whole),
-    [["", "invalid_type", `Must be a list of CloudEvents. A single one is ${structured}.`]],
+    [["", "invalid_type", `Must be a list of CloudEvents. Send a single one as ${structured}.`]],
   ],
   ["an event without a source", read(structured, withoutSource), [["source", "required", "Is required."]]],
   [
@@ -200,7 +200,7 @@ for (const [what, faults, expected] of [
   [
     "an object of another media type than JSON",
     read(structured, { ...whole, datacontenttype: "text/xml" }),
-    [["data", "invalid", "Must be a text, because `datacontenttype` is not JSON."]],
+    [["data", "invalid", "Must be a string, because `datacontenttype` is not JSON."]],
   ],
   [
     "a media type of one word",
@@ -208,7 +208,7 @@ for (const [what, faults, expected] of [
     [["datacontenttype", "invalid_format", "Must be a media type, such as text/plain."]],
   ],
   ["an empty type", read(structured, { ...whole, type: "" }), [["type", "too_small", "Must not be empty."]]],
-  ["an empty list", read(batched, []), [["", "too_small", "Must have an event."]]],
+  ["an empty list", read(batched, []), [["", "too_small", "Must contain at least one event."]]],
   [
     "a name in capitals",
     read(structured, { ...whole, Tenant: "x" }),
@@ -227,7 +227,7 @@ for (const [what, faults, expected] of [
   [
     "an object as an attribute",
     read(structured, { ...whole, tenant: {} }),
-    [["tenant", "invalid", "Must be a text, a whole number of 32 bits, or a boolean."]],
+    [["tenant", "invalid", "Must be a string, a 32-bit integer, or a boolean."]],
   ],
   ["a control character in a header", binary({ "ce-subject": "a%0d%0ab" }), [["subject", "invalid_format", control]]],
   [
@@ -242,7 +242,7 @@ for (const [what, faults, expected] of [
   [
     "a type of the service",
     read(structured, { ...whole, type: "image.created" }),
-    [["type", "invalid", "This name belongs to the events of the service."]],
+    [["type", "invalid", "This name is reserved for events of the service."]],
   ],
 ] as const) {
   test(`${what} is refused with its place`, () => assert.deepEqual(faults.faults, expected));
@@ -256,7 +256,7 @@ test("a header with a broken percent sign is refused by its name", () => {
         {
           field: "ce-subject",
           code: "invalid_format",
-          message: "Must be percent-encoded UTF-8; a percent sign itself is `%25`.",
+          message: "Must be percent-encoded UTF-8; write a percent sign as `%25`.",
         },
       ],
     });

@@ -31,7 +31,7 @@ export const CloudEventAttributes = z
       .regex(namePattern, { error: nameRule })
       .refine((name) => !coreAttributes.has(name), { error: "This attribute is set by the service." }),
     z.union([text(1_024), z.boolean(), z.int32()], {
-      error: "Must be a text, a whole number of 32 bits, or a boolean.",
+      error: "Must be a string, a 32-bit integer, or a boolean.",
     }),
   )
   .refine((given) => Object.keys(given).length <= attributesMax, { error: `At most ${attributesMax} are allowed.` });
@@ -43,11 +43,13 @@ const isJson = (mediaType: string | null | undefined): boolean => /^[^;]*[/+]jso
 
 const shape = {
   specversion: z.literal("1.0", { error: "Must be 1.0." }).describe("The version of CloudEvents: 1.0."),
-  id: text(1_024).describe("The id of the event in its source. Both make the publication safe to repeat."),
+  id: text(1_024).describe(
+    "The id of the event in its source. Source and id together make the publication idempotent.",
+  ),
   source: text(1_024).describe("The context in which the event happened, a URI reference."),
   type: text(eventNameMax)
-    .refine(isCustomName, { error: "This name belongs to the events of the service." })
-    .describe("Name of the event type, any text."),
+    .refine(isCustomName, { error: "This name is reserved for events of the service." })
+    .describe("Name of the event type, any string."),
   subject: text(255).nullish().describe("Subject of the event, such as an order number."),
   time: timeInput.nullish().describe("Time of the event, RFC 3339; kept to the millisecond."),
   datacontenttype: text(255)
@@ -55,22 +57,22 @@ const shape = {
     .nullish()
     .describe(`The media type of the data. Default: ${json}.`),
   dataschema: text(1_024).nullish().describe("The address of the schema of the data."),
-  data: z.unknown().optional().describe("JSON, delivered unchanged, or a text of another media type."),
-  data_base64: z.base64({ error: "Must be base 64." }).nullish().describe("Data that are neither JSON nor text."),
+  data: z.unknown().optional().describe("JSON, delivered unchanged, or a string of another media type."),
+  data_base64: z.base64({ error: "Must be base 64." }).nullish().describe("Data that is neither JSON nor text."),
 };
 
 /** A CloudEvent in structured mode. Its output is a custom event, whose id stands for source and id. */
 const CloudEvent = z
   .looseObject(shape, {
     error: ({ code }) =>
-      code === "invalid_type" ? `Must be a CloudEvent, an object. A list is ${batched}.` : undefined,
+      code === "invalid_type" ? `Must be a CloudEvent object. Send a list as ${batched}.` : undefined,
   })
   .superRefine((given, context) => {
     const refuse = (name: string, message: string) => context.addIssue({ code: "custom", path: [name], message });
     const data = dataOf(given);
     if (data && given.data_base64 != null) refuse("data_base64", "Send either `data` or `data_base64`.");
     else if (data && !isJson(given.datacontenttype) && typeof data.value !== "string")
-      refuse("data", "Must be a text, because `datacontenttype` is not JSON.");
+      refuse("data", "Must be a string, because `datacontenttype` is not JSON.");
     const own = Object.entries(membersOf(given)).filter(([name]) => !readApart.has(name));
     const judged = CloudEventAttributes.safeParse(Object.fromEntries(own));
     for (const issue of judged.error?.issues ?? []) {
@@ -126,8 +128,8 @@ export const hasNoData = ({ id, datacontenttype, data_base64 }: CloudEventMember
   id !== undefined && (datacontenttype === undefined || data_base64 !== undefined);
 
 const CloudEventBatch = z
-  .array(CloudEvent, { error: `Must be a list of CloudEvents. A single one is ${structured}.` })
-  .min(1, { error: "Must have an event." })
+  .array(CloudEvent, { error: `Must be a list of CloudEvents. Send a single one as ${structured}.` })
+  .min(1, { error: "Must contain at least one event." })
   .max(eventsMax, { error: `At most ${eventsMax} events are allowed.` })
   .meta({ id: "CloudEventBatch" });
 
@@ -191,7 +193,7 @@ function decoded(name: string, value: string): string {
   try {
     return decodeURIComponent(plain);
   } catch (cause) {
-    throw refusedHeader(name, "Must be percent-encoded UTF-8; a percent sign itself is `%25`.", cause);
+    throw refusedHeader(name, "Must be percent-encoded UTF-8; write a percent sign as `%25`.", cause);
   }
 }
 

@@ -33,13 +33,13 @@ export const CustomEventBody = z
       .string()
       .regex(/^[A-Za-z0-9._:-]{1,128}$/)
       .optional()
-      .describe("Your own id makes the publication safe to repeat. Default: a new id."),
+      .describe("Your own id makes the publication idempotent. Default: a new id."),
     type: customType,
     data: Data,
     subject: z.string().min(1).max(255).optional().describe("Subject of the event, such as an order number."),
     created_at: timeInput.optional().describe("Time of the event. Default: now."),
     cloudevents: CloudEventAttributes.optional().describe(
-      "Attributes of CloudEvents that endpoints of this format get: `source`, `dataschema` and extensions.",
+      "CloudEvents attributes for endpoints with that format: `source`, `dataschema` and extensions.",
     ),
   })
   .meta({ id: "CustomEvent", description: "An event that an account publishes." })
@@ -59,7 +59,7 @@ function unionFault(issue: z.core.$ZodRawIssue): string | undefined {
   const unknown = faults.find(({ code }) => code === "unrecognized_keys");
   if (unknown?.code !== "unrecognized_keys") return undefined;
   const names = unknown.keys.map((key) => `\`${key}\``).join(", ");
-  return `An event has no member ${names}. Send one event, or a list of events without an object around it.`;
+  return `An event has no member ${names}. Send one event, or a plain list of events.`;
 }
 
 export function customEventOf(custom: CustomEvent, accountId: string, at: Date, traceparent?: string): OutgoingEvent {

@@ -17,7 +17,7 @@ const planProbe = sql("health.plan-probe", "update endpoint_health set probe_at 
 export async function judgeEndpoints(service: DeliveryService, ids: readonly string[]): Promise<void> {
   for (const id of ids) {
     await inTransaction(service.pool, (tx) => judgeEndpoint(service, tx, id)).catch((error: unknown) =>
-      service.log.warn({ error, endpointId: id }, "a failing endpoint could not be judged"),
+      service.log.warn({ error, endpointId: id }, "the health of a failing endpoint could not be evaluated"),
     );
   }
 }

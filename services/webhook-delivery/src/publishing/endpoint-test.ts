@@ -57,9 +57,9 @@ const testDeadlineMs = seconds(40);
 export function endpointTestApi(service: DeliveryService): Edges {
   const declared = {
     testWebhookEndpoint: operation({
-      summary: "Send a test event now, and see what comes back",
+      summary: "Send a test event now and see the response",
       description:
-        "Posts `webhook_endpoint.test` once, with the endpoint as its data, at any status of the endpoint. The receiver's response is returned as the attempt, even a failed one.",
+        "Posts `webhook_endpoint.test` once, with the endpoint as its data, whatever the status of the endpoint. The receiver's response is returned as the attempt, even a failed one.",
       auth: { scopes: ["webhooks:write"], portal: true },
       audit: "webhook_endpoint.test",
       async act({ caller, params }) {
@@ -71,8 +71,8 @@ export function endpointTestApi(service: DeliveryService): Edges {
       },
       refusals: {
         missing: { code: "not_found", message: "There is no such endpoint." },
-        pull: { code: "conflict", message: "A pull endpoint has no URL; publish an event and take its message." },
-        "cannot-send": { code: "unavailable", message: "The service cannot send now." },
+        pull: { code: "conflict", message: "A pull endpoint has no URL; publish an event and fetch its message." },
+        "cannot-send": { code: "unavailable", message: "The service cannot send at the moment." },
       },
       rest: {
         post: "/api/v1/webhooks/endpoints/:id/test",

@@ -23,12 +23,12 @@ const Published = z
         z.object({
           id: z.string().describe("The id of the event."),
           type: z.string().describe("The name of its type."),
-          duplicate: z.boolean().describe("True for a repetition, which is not delivered again."),
+          duplicate: z.boolean().describe("True for a duplicate, which is not delivered again."),
           warnings: z
             .array(
               z.object({
                 pointer: z.string().describe("The JSON Pointer of the value that breaks the schema."),
-                message: z.string().describe("An explanation for people; it may change."),
+                message: z.string().describe("A message for people; it may change."),
               }),
             )
             .describe("Mismatches with the schema of a type that only warns."),
@@ -64,7 +64,7 @@ function declareReads({ pool, pageLimits }: DeliveryService) {
   return {
     webhookEvents: list({
       summary: "List events with their bodies, newest first",
-      description: "Recovers deliveries that the receiver has lost: the bodies are those that were signed.",
+      description: "For recovering deliveries that the receiver has lost: the bodies are those that were signed.",
       auth: read,
       limits: pageLimits,
       filter,
@@ -73,7 +73,7 @@ function declareReads({ pool, pageLimits }: DeliveryService) {
     }),
     webhookEvent: record({
       summary: "Read an event with its body",
-      description: "The body as endpoints receive it.",
+      description: "The body is exactly what endpoints receive.",
       auth: read,
       find: ({ caller, params }) => findEvent(pool, readerOf(caller), params.id),
       missing: "There is no such event.",
@@ -88,7 +88,7 @@ function declarePublish(service: DeliveryService) {
   const refused = (result: Unpublished, given: GivenEvents) => refusedPublication(result, Array.isArray(given));
   return {
     publishWebhookEvents: operation({
-      summary: "Publish events of your own to your endpoints",
+      summary: "Publish your own events to your endpoints",
       description: `One event, or up to ${eventsMax}, as JSON or as CloudEvents 1.0 in structured, batched or binary mode: all are accepted or none. Accepted events are stored. The same id with the same content is accepted again without a second delivery; with different content it is refused with 409.`,
       auth: publishing,
       audit,
@@ -166,7 +166,7 @@ function refusedPublication(result: Unpublished, isList: boolean): Refusal {
     case "misfit": {
       const { pointer, message: reason } = result.misfit;
       const field = isList ? `[${result.index}].data` : "data";
-      const message = "The data do not match the type's schema.";
+      const message = "The data does not match the type's schema.";
       const details = [{ field, code: "invalid" as const, message: `${pointer || "The data"} ${reason}.` }];
       return { code: "validation_error", message, details };
     }

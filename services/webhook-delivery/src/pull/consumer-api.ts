@@ -24,22 +24,22 @@ const ConsumerBody = z
       .min(1)
       .max(128)
       .default("now")
-      .describe("Where it starts: `now`, a time, or the id of an event that the endpoint got."),
+      .describe("Where it starts: `now`, a time, or the id of an event that the endpoint received."),
   })
   .meta({ id: "PutWebhookConsumer" })
   .register(examples, { example: { from: "2026-01-01T09:00:00.000Z" } });
 
 const ConsumerResource = z
   .object({
-    name: z.string().nullable().describe("Null for the endpoint itself, which is read without a name."),
-    from: z.string().nullable().describe("Where it started, as it was asked for; null for the endpoint itself."),
+    name: z.string().nullable().describe("The name; null for the endpoint itself."),
+    from: z.string().nullable().describe("Where it started, as requested; null for the endpoint itself."),
     status: z.enum(["copying", "ready"]).describe("`copying` while messages since its start are prepared."),
     lag: z.int().describe("Messages that it has not acknowledged; at most 100,000 are counted."),
-    leased: z.int().describe("Those among them that are leased now."),
-    oldest_at: timestamp.nullable().describe("Time of the oldest event among them."),
+    leased: z.int().describe("Messages among them that are currently leased."),
+    oldest_at: timestamp.nullable().describe("Time of the oldest unacknowledged event."),
     created_at: timestamp,
   })
-  .meta({ id: "WebhookConsumer", description: "A consumer of a pull endpoint, at its own place in the stream." });
+  .meta({ id: "WebhookConsumer", description: "A consumer of a pull endpoint, with its own position in the stream." });
 
 const consumerExample: z.output<typeof ConsumerResource> = {
   name: "billing",
@@ -96,9 +96,9 @@ function listRoute(service: DeliveryService) {
 function declareWrites(service: DeliveryService) {
   return {
     putWebhookConsumer: operation({
-      summary: "Make a named consumer of a pull endpoint",
+      summary: "Create a named consumer of a pull endpoint",
       description:
-        "It reads the same stream at its own place, from `now`, a time or an event on. The same request again changes nothing; another start is refused, because the place of a consumer is what it has acknowledged.",
+        "It reads the same stream at its own position, starting at `now`, a time or an event. Repeating the request changes nothing; a different start is refused, because a consumer's position is what it has acknowledged.",
       auth: write,
       audit,
       params,
@@ -108,7 +108,10 @@ function declareWrites(service: DeliveryService) {
       refusals: {
         ...noMessages,
         leaving: { code: "conflict", message: "A deleted consumer of this name is being removed. Try again shortly." },
-        exists: { code: "conflict", message: "The consumer has another start. Delete it first to start again." },
+        exists: {
+          code: "conflict",
+          message: "The consumer exists with a different start. Delete it first to start over.",
+        },
         "limit-reached": ({ max }) =>
           tooMany("consumers", `The endpoint has ${max} consumers; delete one that is not needed.`),
       },

@@ -91,6 +91,6 @@ export async function startOfConsumer({ pool }: DeliveryService, caller: Caller,
   if (time !== null) return time;
   const event = await findEvent(pool, readerOf(caller), from);
   if (event !== null) return event.createdAt;
-  const message = `This is neither \`now\`, nor a time such as ${timeExample}, nor the id of a kept event.`;
+  const message = `Must be \`now\`, a time such as ${timeExample}, or the id of an event that is still kept.`;
   throw new AppError("validation_error", message, { details: [{ field: "from", code: "invalid", message }] });
 }

@@ -167,7 +167,7 @@ function wordsOf(outcome: Refused["outcome"], delivery: Delivery | null): Omit<E
   const words = {
     unknown: { code: "invalid", message: "This endpoint has no such lease." },
     acknowledged: ended("The message was acknowledged under this lease."),
-    "given-back": ended(`The message was given back; ${since}.`),
+    "given-back": ended(`The message was returned; ${since}.`),
     "in-progress": ended("Another request is ending this lease."),
     expired,
     done: expired,
@@ -176,7 +176,7 @@ function wordsOf(outcome: Refused["outcome"], delivery: Delivery | null): Omit<E
 }
 
 function sinceOf(delivery: Delivery | null): string {
-  if (delivery === null) return "the message will be given to a consumer again";
+  if (delivery === null) return "the message will be delivered to a consumer again";
   const { status, attempts, nextAttemptAt } = delivery;
   const due = `attempt ${attempts + 1} is due ${nextAttemptAt === null ? "now" : `at ${nextAttemptAt.toISOString()}`}`;
   const words: Readonly<Record<Delivery["status"], string>> = {

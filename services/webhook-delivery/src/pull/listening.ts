@@ -17,7 +17,7 @@ const ListenBody = z
     event_types: eventTypes.default(["*"]),
     settings: SettingsBody.pick({ filter: true, format: true, signatures: true })
       .optional()
-      .describe("Which events it gets, and how their messages look."),
+      .describe("The events it receives, and the format of their messages."),
   })
   .meta({ id: "ListenToWebhooks" })
   .register(examples, { example: { event_types: ["image.*"] } });
@@ -44,9 +44,9 @@ async function endOne({ clock, outbox }: DeliveryService, tx: Tx, id: string): P
 /** Declares the start of listening. The graph has no use for an endpoint that ends with a stream. */
 export const declareListening = (service: DeliveryService) => ({
   listenToWebhooks: operation({
-    summary: "Listen to events for a while",
+    summary: "Create a temporary listening endpoint",
     description:
-      "Creates a pull endpoint for development. It is deleted 60 s after its last stream or poll, the first of which has as much time. The answer shows its secret, once.",
+      "Creates a pull endpoint for development. It is deleted 60 s after its last stream or poll, or if none starts within 60 s. The answer shows its secret once.",
     auth: { scopes: ["webhooks:write"] },
     audit: "webhook_endpoint.create",
     input: ListenBody,

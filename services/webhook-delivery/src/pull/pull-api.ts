@@ -23,11 +23,11 @@ import type { PullRow } from "./pull-queue.ts";
 const messages = "/api/v1/webhooks/endpoints/:id/messages" as const;
 /** Taking a message changes it, so that reading rights are not enough. */
 const consume = { scopes: ["webhooks:write"], access: "write" } as const;
-const logged = { unaudited: "The log of attempts has every lease." } as const;
+const logged = { unaudited: "Every lease is recorded in the log of attempts." } as const;
 
 export const noMessages = {
   missing: { code: "not_found", message: "There is no such endpoint." },
-  push: { code: "conflict", message: "This endpoint has a URL, to which its messages are posted." },
+  push: { code: "conflict", message: "This is a push endpoint: its messages are posted to its URL." },
 } as const;
 
 const noConsumer = { code: "not_found", message: "The endpoint has no consumer of this name." } as const;
@@ -54,7 +54,7 @@ function pollRoute(service: DeliveryService) {
     operationId: "webhookMessages",
     summary: "Lease messages of a pull endpoint",
     description:
-      "Each message has the body and the headers that a push would carry. Acknowledge it before `lease_ends_at`: a lease that ends is a failed attempt. Without a due message the answer comes when one is there or `wait_seconds` are over; it may be empty. With `Accept: text/event-stream` messages come as server-sent events `message`, as many at a time as `credit` says, until an event `end` asks for another stream.",
+      "Each message has the body and the headers that a push would have. Acknowledge it before `lease_ends_at`: a lease that expires counts as a failed attempt. If no message is due, the answer waits for one, at most `wait_seconds`, and may be empty. With `Accept: text/event-stream` messages come as server-sent events `message`, with at most `credit` unacknowledged at a time, until an event `end` asks the client to open a new stream.",
     auth: consume,
     query: PollQuery,
     responses: { 200: MessagesResource, 404: "error", 409: "error", 429: "error", 503: "error" },
@@ -107,7 +107,7 @@ function declareEnds(service: DeliveryService) {
       ...shared,
       summary: "Acknowledge messages",
       description:
-        "They are delivered. A lease that was acknowledged before is not an error. For leases that ended in another way, 409 says what happened; the others of the request are acknowledged all the same.",
+        "Marks them as delivered. Acknowledging a lease again is not an error. For leases that ended in another way, 409 says what happened; the other leases of the request are still acknowledged.",
       input: AckBody,
       act: ({ caller, params, input }) =>
         rowsThen(caller, params.id, (rows) => endLeases(service, rows, input.lease_ids, { kind: "ack" })),
@@ -115,9 +115,9 @@ function declareEnds(service: DeliveryService) {
     }),
     nackWebhookMessages: operation({
       ...shared,
-      summary: "Give messages back as failed attempts",
+      summary: "Return messages as failed attempts",
       description:
-        "Each is due again after the delay, or after that of the retry schedule, whose length is the largest number of attempts in any case.",
+        "Each is due again after the given delay or that of the retry schedule. The length of the schedule limits the number of attempts either way.",
       input: NackBody,
       act: ({ caller, params, input: { lease_ids: leaseIds, delay_seconds: delay, reason } }) =>
         rowsThen(caller, params.id, (rows) => {
@@ -129,7 +129,7 @@ function declareEnds(service: DeliveryService) {
     extendWebhookMessages: operation({
       ...shared,
       summary: "Extend leases",
-      description: "Moves their ends, at most to twelve hours after the start of each.",
+      description: "Extends each lease, at most to twelve hours after its start.",
       input: ExtendBody,
       act: ({ caller, params, input: { lease_ids: leaseIds, lease_seconds: leaseSeconds } }) =>
         rowsThen(caller, params.id, (rows) => postponeLeases(service, rows, leaseIds, seconds(leaseSeconds))),

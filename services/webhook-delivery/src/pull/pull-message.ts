@@ -29,8 +29,8 @@ export const NackBody = z
       .max(86_400)
       .nullable()
       .default(null)
-      .describe("Delay until the next attempt; without it that of the schedule."),
-    reason: z.string().max(1_000).nullable().default(null).describe("Kept in the log of attempts."),
+      .describe("Delay until the next attempt. Default: that of the schedule."),
+    reason: z.string().max(1_000).nullable().default(null).describe("The reason, kept in the log of attempts."),
   })
   .meta({ id: "NackWebhookMessages" });
 
@@ -43,13 +43,11 @@ export const ExtendBody = z
 const whole = (min: number, max: number) => z.coerce.number<string>().int().min(min).max(max);
 
 export const PollQuery = z.object({
-  credit: whole(1, messagesMax)
-    .default(10)
-    .describe("Of a stream: messages that it may have out without an acknowledgement."),
+  credit: whole(1, messagesMax).default(10).describe("For streams: maximum number of unacknowledged messages."),
   limit: whole(1, messagesMax).default(10).describe("Largest number of messages in the answer."),
   wait_seconds: whole(0, waitSecondsMax).default(0).describe("Time to wait for the first message."),
   lease_seconds: whole(1, leaseSecondsMax).default(leaseSecondsDefault).describe(leaseWords),
-  consumer: ConsumerName.optional().describe("A named consumer; without it the endpoint itself."),
+  consumer: ConsumerName.optional().describe("A named consumer. Default: the endpoint itself."),
 });
 
 export const MessageResource = z
@@ -60,7 +58,7 @@ export const MessageResource = z
     type: z.string().describe("The type of the event."),
     attempt: z.int().describe("1 for the first."),
     lease_ends_at: timestamp,
-    headers: z.record(z.string(), z.string()).describe("Headers that a push would send, the signatures among them."),
+    headers: z.record(z.string(), z.string()).describe("Headers that a push would send, including the signatures."),
     body: z.string().describe("Body that a push would send, byte for byte."),
     body_encoding: z.enum(["utf8", "base64"]).describe("`base64` for a body that is not UTF-8 text."),
   })
@@ -93,9 +91,9 @@ export const MessagesResource = z
 
 export const LeaseResult = z.object({
   lease_id: z.string().describe("The lease."),
-  decision: z.string().nullable().describe("What follows: `succeeded`, `retry` or `exhausted`."),
+  decision: z.string().nullable().describe("What happens next: `succeeded`, `retry` or `exhausted`."),
   next_attempt_at: timestamp.nullable(),
-  repeated: z.boolean().describe("True when an earlier request had this effect."),
+  repeated: z.boolean().describe("True if an earlier request had already done this."),
 });
 
 export const LeaseResults = z
@@ -115,5 +113,7 @@ export const ExtendedLeases = z
   .register(examples, { example: { items: [{ lease_id: leaseExample, lease_ends_at: "2026-01-01T09:05:00.000Z" }] } });
 
 examples.add(AckBody, { example: { lease_ids: [leaseExample] } });
-examples.add(NackBody, { example: { lease_ids: [leaseExample], delay_seconds: 30, reason: "The database is away." } });
+examples.add(NackBody, {
+  example: { lease_ids: [leaseExample], delay_seconds: 30, reason: "The database is unavailable." },
+});
 examples.add(ExtendBody, { example: { lease_ids: [leaseExample], lease_seconds: 300 } });

@@ -70,23 +70,26 @@ export const ReplayResource = z
     rate: z.int().nullable().describe("Deliveries per second; null for no limit."),
     status: z.enum(replayStatuses).describe("The state of the replay."),
     total: z.int().describe("Number of matching deliveries at its start."),
-    replayed: z.int().describe("Number of deliveries queued so far; one that is being attempted already is not."),
+    replayed: z.int().describe("Number of deliveries queued so far, without those that were already being attempted."),
     left_out: z
       .int()
-      .describe("Of all endpoints: matching deliveries of those that are not enabled, or were deleted meanwhile."),
+      .describe(
+        "For a replay of all endpoints: matching deliveries of endpoints that are not enabled or were deleted meanwhile.",
+      ),
     created_at: timestamp,
     ended_at: timestamp.nullable().describe("The time of its end; null while it runs."),
   })
   .meta({
     id: "WebhookReplay",
-    description: "A replay: deliveries of one endpoint, or of all, that go out again, the oldest of each first.",
+    description:
+      "A replay, which sends deliveries of one endpoint or of all endpoints again, oldest first per endpoint.",
   })
   .register(examples, { example: replayExample });
 
 export const CountedResource = z
   .object({
     count: z.int().describe("The number of deliveries that the replay would repeat."),
-    left_out: z.int().optional().describe("Of all endpoints: as in the replay."),
+    left_out: z.int().optional().describe("For all endpoints: as in the replay."),
   })
   .meta({ id: "WebhookReplayCount" })
   .register(examples, { example: { count: 12_000 } });
@@ -117,7 +120,7 @@ export const StartReplayBody = z
     status: z
       .enum(replayedStatuses)
       .optional()
-      .describe("`waiting` are those that wait for an attempt. Default: all of these states."),
+      .describe("`waiting`: waiting for an attempt. Default: all of these states."),
   })
   .refine(isForward, forward)
   .meta({ id: "StartWebhookReplay" })
@@ -136,7 +139,10 @@ export const RetryDeliveriesBody = z
     endpoint_id: endpointId.optional().describe("Only deliveries to this endpoint. Default: all push endpoints."),
     ...choice,
     from: from.optional().describe("Deliveries of events at this time or later. Default: all that are kept."),
-    status: z.enum(retriedStatuses).optional().describe("Default: all that have not arrived."),
+    status: z
+      .enum(retriedStatuses)
+      .optional()
+      .describe("The states of the deliveries. Default: all that were not delivered."),
   })
   .refine(isForward, forward)
   .meta({ id: "RetryWebhookDeliveries" })

@@ -77,7 +77,7 @@ async function lockMatching(tx: Tx, caller: Caller, filter: ReplayFilter, most: 
 }
 
 function refusedEndpoint(): AppError {
-  const message = "This portal session is bound to endpoints: name one of them.";
+  const message = "This portal session is limited to certain endpoints: name one of them.";
   const details = [{ field: "endpoint_id", code: "required" as const, message }];
   return new AppError("validation_error", message, { details });
 }
@@ -176,7 +176,7 @@ const begunPayload = {
 function declareWrites(service: DeliveryService) {
   return {
     startWebhookReplay: operation({
-      summary: "Replay deliveries, whatever became of them",
+      summary: "Replay deliveries in any state",
       description:
         "Deliveries of one endpoint, the oldest first, under their own ids: up to a million, unless `webhook-delivery.replays.deliveries-max` says otherwise. Those that wait for an attempt become due. With `dry_run` they are only counted. One replay of an endpoint runs at a time.",
       auth: write,
@@ -194,9 +194,9 @@ function declareWrites(service: DeliveryService) {
       graph: { payload: begunPayload, type: "StartWebhookReplayPayload" },
     }),
     retryWebhookDeliveries: operation({
-      summary: "Retry the deliveries that have not arrived, now",
+      summary: "Retry all undelivered deliveries now",
       description:
-        "Attempts those that wait for their next attempt, were exhausted or parked, the oldest first: of one endpoint, or of all push endpoints of the account that are enabled, in turns. It is a replay: watch and cancel it below `/api/v1/webhooks/replays`. With `dry_run` they are only counted.",
+        "Retries deliveries that are waiting for their next attempt, exhausted or parked, oldest first: of one endpoint, or of all enabled push endpoints of the account in turn. It is a replay: watch and cancel it below `/api/v1/webhooks/replays`. With `dry_run` they are only counted.",
       auth: write,
       audit: "webhook_endpoint.replay",
       input: RetryDeliveriesBody,
@@ -213,7 +213,7 @@ function declareWrites(service: DeliveryService) {
     }),
     cancelWebhookReplay: operation({
       summary: "Cancel a replay; deliveries already queued go out",
-      description: "A replay that has ended is 409.",
+      description: "Cancelling a replay that has ended gets 409.",
       auth: write,
       audit: "webhook_endpoint.cancel_replay",
       of: { find: (tx, { caller, params }) => lockReplay(service, tx, caller, params.id), missing },

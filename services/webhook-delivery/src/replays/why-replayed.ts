@@ -25,7 +25,7 @@ export const whyReplayed = (service: DeliveryService): readonly WhyFinder[] => [
     missing(id) {
       const ms = timeOfPublicId(id) ?? 0;
       const reason = expiredReason(ms, service.configuration.get("webhook-delivery.retention"));
-      return step({ at: new Date(ms), id, what: "The replay is not kept any more.", verdict: "hole", reason });
+      return step({ at: new Date(ms), id, what: "The replay is no longer kept.", verdict: "hole", reason });
     },
   },
 ];

@@ -146,7 +146,7 @@ export class AttemptLoop {
     this.#handBack(some).catch((error: unknown) =>
       this.#parts.log.warn(
         { error, endpointId: some[0]?.endpointId },
-        "deliveries could not be handed back; they wait until their leases expire",
+        "deliveries could not be released; they wait until their leases expire",
       ),
     );
   }

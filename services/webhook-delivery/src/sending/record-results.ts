@@ -150,7 +150,7 @@ export function entryOf({ delivery, attempt, status }: Result): FreshEntry {
   };
 }
 
-/** `2xx` to `5xx`, or `none` when no answer came. */
+/** `2xx` to `5xx`, or `none` if there was no response. */
 export const answerClass = (status: number | null): string =>
   status === null ? "none" : `${Math.floor(status / 100)}xx`;
 

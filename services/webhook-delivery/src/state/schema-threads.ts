@@ -216,13 +216,13 @@ const guilty = { outcome: "timeout", reason: "check-timeout" } as const;
 const isJudged = (timed: TimedAnswer): timed is JudgedAnswer => timed.answer.outcome !== "starved";
 
 const starved = () =>
-  new AppError("unavailable", "The schema could not be applied: the service is too busy. Try again.", {
+  new AppError("unavailable", "The schema could not be checked: the service is too busy. Try again.", {
     retryAfterSeconds: 1,
   });
 
 const stopping = () => new AppError("unavailable", "The service is stopping.");
 
 const outOfTime = (owedMs: number) =>
-  new AppError("rate_limited", "The checks of this account's schemas took too much time. Try again later.", {
+  new AppError("rate_limited", "Checking this account's schemas took too much time. Try again later.", {
     retryAfterSeconds: Math.ceil(owedMs / 1000),
   });

@@ -7,14 +7,14 @@ import { findEndpoint } from "../endpoints/endpoint-store.ts";
 /** Attempts by their ends: labels and counters in the order of `entryOf` in `record-results.ts`. */
 const kind = defineStatistics({
   name: "WebhookStatistics",
-  description: "Attempts of an endpoint, or of all endpoints of an account, in a time.",
+  description: "Attempts of an endpoint, or of all endpoints of an account, in a period.",
   dimensions: {
     type: "The type of the event.",
-    status_class: "`2xx` to `5xx`, or `none` when no answer came.",
-    error: "The reason why no answer came, as a stable word.",
+    status_class: "`2xx` to `5xx`, or `none` if there was no response.",
+    error: "Why there was no response, as a stable code.",
   },
   counters: {
-    attempts: "Attempts that ended, tests included. One that ended after its lease is not counted.",
+    attempts: "Attempts that ended, tests included. Attempts that ended after their lease expired are not counted.",
     delivered: "Attempts that succeeded.",
     failed: "Attempts that failed.",
     exhausted: "Failed attempts that were the last of their delivery.",
@@ -26,7 +26,7 @@ const kind = defineStatistics({
       .describe("The time at which the oldest waiting delivery was due; null for none."),
     failing_since: timestamp
       .nullable()
-      .describe("The first failure of an endpoint that has failed since; null for none."),
+      .describe("The first failure of an endpoint that has been failing since; null for none."),
   },
   example: {
     type: "order.paid",
@@ -91,7 +91,7 @@ export function statisticsApi(service: DeliveryService): Edges {
         ...shared,
         summary: "Read the statistics of all endpoints",
         description:
-          "Attempts by time, type, status class and error, over all endpoints of the account, those that were deleted since included.",
+          "Attempts by time, type, status class and error, over all endpoints of the account, including deleted ones.",
         rest: { get: "/api/v1/webhooks/statistics" },
         graph: { field: "webhookStatistics" },
       }),
