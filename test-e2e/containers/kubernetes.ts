@@ -115,7 +115,7 @@ test("a stopping pod is unready but alive until it has drained, within its time"
   );
   for (const service of system.services) {
     const log = await system.logs(service);
-    assert.match(log, /"The drain is over"/, service);
+    assert.match(log, /"Draining is complete"/, service);
     assert.match(log, /"Everything is closed"/, service);
   }
 });

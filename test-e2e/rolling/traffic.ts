@@ -207,7 +207,7 @@ export interface Drain {
 }
 
 export function drainOf({ output }: Instance): Drain | undefined {
-  const line = output.split("\n").findLast((one) => one.includes('"The drain is over"'));
+  const line = output.split("\n").findLast((one) => one.includes('"Draining is complete"'));
   if (line === undefined) return undefined;
   const { in_hand, parts_ms, duration_ms } = JSON.parse(line) as Drain;
   return { in_hand, parts_ms, duration_ms };

@@ -23,7 +23,7 @@ export function requirePortal({ portal, state }: Principal, admits: boolean): vo
   if (admits && state === "active") return;
   const message = admits
     ? "The account of this portal session is not active."
-    : "A portal session sees its endpoints and their deliveries, and nothing else.";
+    : "A portal session can only see its endpoints and their deliveries.";
   throw new AppError("forbidden", message, { details: [{ field: "authorization", code: "portal_session", message }] });
 }
 
@@ -33,7 +33,7 @@ export const isClientKey = ({ credential, scopes }: Principal): boolean =>
 
 function requireMoreThanClient(principal: Principal): void {
   if (!isClientKey(principal)) return;
-  const message = "A key without scopes evaluates the flags that are marked client, and nothing else.";
+  const message = "A key without scopes can only evaluate flags marked client.";
   throw new AppError("forbidden", message, { details: [{ field: "authorization", code: "client_key", message }] });
 }
 

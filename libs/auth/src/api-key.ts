@@ -16,7 +16,8 @@ export function createApiKey(environment: string): string {
   // 192 random bits written in 30 base-62 digits (178 bits).
   const body = `sbx_${environment}_${base62(randomBytes(24), 30)}`;
   const key = body + checkDigits(body);
-  if (!shape.test(key)) throw new Error(`"${environment}" cannot be part of an API key: use 1–16 of a–z and 0–9`);
+  if (!shape.test(key))
+    throw new Error(`"${environment}" cannot be part of an API key: use 1–16 characters of a–z and 0–9`);
   return key;
 }
 

@@ -83,7 +83,7 @@ class RememberedPrincipals implements Authenticator {
 
   async authenticate(credential: PresentedCredential): Promise<Principal> {
     if (!this.#accessStates.isCaughtUp())
-      throw new AppError("unavailable", "Access is being read.", { retryAfterSeconds: 1 });
+      throw new AppError("unavailable", "Access states are still loading.", { retryAfterSeconds: 1 });
     if (looksLikeApiKey(credential.value) && !parseApiKey(credential.value)) throw mistyped();
     const digest = digestCredential(credential);
     const known = this.#known.get(digest);
@@ -213,4 +213,4 @@ const refused = () => new AppError("unauthorized", "The credential is not valid.
 
 /** Tells nothing of the keys that exist: everybody can compute the check digits. */
 export const mistyped = () =>
-  new AppError("unauthorized", "The API key is mistyped: a part is missing, or its check digits do not fit.");
+  new AppError("unauthorized", "The API key is mistyped: a part is missing, or its check digits do not match.");

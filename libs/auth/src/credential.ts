@@ -61,4 +61,4 @@ function checked(kind: PresentedCredential["kind"], value: string): PresentedCre
   return { kind, value };
 }
 
-const unreadable = () => new AppError("unauthorized", "The credential is not readable.");
+const unreadable = () => new AppError("unauthorized", "The credential is malformed.");

@@ -5,7 +5,7 @@ export const internalProperties = defineProperties({
   "internal.token": property.list(
     {
       default: null,
-      required: "without it any process that reaches an internal listener could speak for any account",
+      required: "without it, any process that reaches an internal listener could act for any account",
       pattern: "[\\x21-\\x7e]{32,256}",
       secrecy: "secret",
     },
@@ -17,7 +17,7 @@ export const internalProperties = defineProperties({
       pattern: "(account|config|gateway|images|webhook-delivery|webhook-ingest)=[\\x21-\\x7e]{32,256}",
       secrecy: "secret",
     },
-    "Allowed callers of this internal listener, as <service>=<token>, each for its own paths; internal.token is then only sent. A rotation has two entries of one caller.",
+    "Allowed callers of this internal listener, as <service>=<token>, each for its own paths; internal.token is then only used for sending. During a rotation one caller has two entries.",
   ),
 });
 
@@ -31,11 +31,11 @@ export const principalProperties = defineProperties({
       format: "url",
       local: true,
     },
-    "Address of the account service's internal listener, asked once for every credential not seen before.",
+    "Address of the account service's internal listener, asked once for every new credential.",
   ),
   "auth.principals.cache-max": property.integer(
     { default: 20_000, unit: "items", min: 100, max: 1_000_000, secrecy: "public" },
-    "Largest number of remembered principals. With more busy callers than this, account is asked again.",
+    "Largest number of cached principals. With more active callers, the account service is asked more often.",
   ),
 });
 
@@ -51,7 +51,7 @@ export const issuerProperties = defineProperties({
   ),
   "auth.clock-skew": property.integer(
     { default: 30, unit: "s", min: 0, max: 60, secrecy: "public", local: true },
-    "Tolerated difference between another issuer's clock and ours.",
+    "Tolerated clock difference between another issuer and this deployment.",
   ),
   "auth.tokens.max-age": property.integer(
     { default: 86_400, unit: "s", min: 60, max: 2_678_400, secrecy: "public", local: true },

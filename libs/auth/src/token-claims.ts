@@ -101,7 +101,7 @@ const claimTypes = new Set(["bearer", "access", "jwt", "at+jwt", "application/at
 
 /** Claims that an access token for us never has, with the reason for the refusal. */
 const foreignClaims = [
-  ["cnf", "It is bound to a key of its client (cnf), whose proof is not checked here."],
+  ["cnf", "It is bound to a key of its client (cnf), which is not supported here."],
   ["nonce", "It is an ID token (nonce)."],
   ["at_hash", "It is an ID token (at_hash)."],
   ["c_hash", "It is an ID token (c_hash)."],

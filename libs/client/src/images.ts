@@ -10,7 +10,7 @@ export class ImageFailedError extends Error {
   readonly image: Image;
 
   constructor(image: Image) {
-    super(`The variants of ${image.id} could not be made: ${image.failure?.code ?? "unknown"}.`);
+    super(`The variants of ${image.id} could not be rendered: ${image.failure?.code ?? "unknown"}.`);
     this.name = "ImageFailedError";
     this.image = image;
   }
@@ -71,7 +71,7 @@ export async function uploadImage(
   const { filename, mimeType, onProgress, streamBytesMax = 20 * 1024 * 1024, signal, ...about } = options;
   const blob = await blobOf(source, streamBytesMax);
   const type = mimeType ?? blob.type;
-  if (type === "") throw new TypeError("The media type is unknown: give mimeType, such as image/jpeg.");
+  if (type === "") throw new TypeError("The media type is unknown: pass mimeType, such as image/jpeg.");
   const name = filename ?? ("name" in blob && typeof blob.name === "string" ? blob.name : "image");
   const { imageUploads } = context.resources;
   const call = signal ? { signal } : {};

@@ -9,7 +9,7 @@ export const imagingProperties = {
     secrecy: "internal",
     reload: "restart",
     effect:
-      "Memory of all images that a process works on at the same time, and the largest memory of one of them; an image that takes more ends its own child process.",
+      "Memory limit for all images that a process works on at the same time, and for a single one; an image that takes more ends only its own child process.",
   },
   "images.originals.cache": {
     type: "integer",
@@ -19,7 +19,6 @@ export const imagingProperties = {
     max: 1_099_511_627_776,
     secrecy: "internal",
     reload: "restart",
-    effect:
-      "Originals of an S3 store that are cached as files on this machine; the least recently used are removed first.",
+    effect: "Size of the cache of S3 originals on this machine; the least recently used are removed first.",
   },
 } as const;

@@ -99,11 +99,11 @@ export class AnswerGuard implements ConnectionGuard {
 
   #problem(): [OutboundCode, string] | null {
     const { isMalformed, headerCount, status } = this.#head;
-    if (isMalformed) return ["malformed", "The answer is not HTTP."];
-    if (this.#headBytes > headBytesMax) return ["head-too-large", "The head of the answer is larger than 64 KiB."];
+    if (isMalformed) return ["malformed", "The response is not HTTP."];
+    if (this.#headBytes > headBytesMax) return ["head-too-large", "The response headers are larger than 64 KiB."];
     if (headerCount > headerCountMax)
-      return ["too-many-headers", `The answer has more than ${headerCountMax} headers.`];
-    if (status === 101) return ["upgrade", "The answer switches protocols without a request to do so."];
+      return ["too-many-headers", `The response has more than ${headerCountMax} headers.`];
+    if (status === 101) return ["upgrade", "The response switches protocols without being asked to."];
     if (this.#head.isInterim && this.#interimAnswers === interimAnswersMax) {
       return ["too-many-interim", `More than ${interimAnswersMax} interim answers came before the final one.`];
     }

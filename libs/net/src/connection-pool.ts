@@ -105,7 +105,7 @@ class CarrierClient extends Client {
 
   /** Accepts no more exchanges, and closes after the running ones: the pool treats it like a failed connection. */
   retire(origin: URL): void {
-    const reason = new errors.InformationalError("An answer did not come in time.");
+    const reason = new errors.InformationalError("A response did not arrive in time.");
     this.emit("connectionError", origin, [this], reason);
   }
 }
@@ -156,9 +156,9 @@ class SessionGuard implements ConnectionGuard {
   problemOf(headers: IncomingHttpHeaders): ReturnType<ConnectionGuard["problemOf"]> {
     const lines = Object.entries(headers).flatMap(([name, value]) => [value ?? []].flat().map((one) => name + one));
     if (lines.length > headerCountMax)
-      return ["too-many-headers", `The answer has more than ${headerCountMax} headers.`];
+      return ["too-many-headers", `The response has more than ${headerCountMax} headers.`];
     const bytes = lines.reduce((sum, line) => sum + line.length, 0);
-    return bytes > headBytesMax ? ["head-too-large", "The head of the answer is larger than 64 KiB."] : null;
+    return bytes > headBytesMax ? ["head-too-large", "The response headers are larger than 64 KiB."] : null;
   }
 
   countBody(bytes: number): void {

@@ -124,7 +124,7 @@ class Exchange implements CarriedHandler {
     this.#controller = controller;
     if (this.#ended) {
       // The deadline passed while it waited for a connection: it must not be sent now.
-      controller.abort(this.#errorOf("deadline", "Out of time before it was sent.", "deadline"));
+      controller.abort(this.#errorOf("deadline", "The time ran out before the request was sent.", "deadline"));
     } else {
       this.#phase = "request";
       this.carrier?.guard?.expectAnswer();
@@ -304,8 +304,8 @@ class Exchange implements CarriedHandler {
   #brokenOff(error: Error): OutboundError {
     const { host } = this.#request.url;
     const code = connectionCode(error);
-    if (code === "malformed") return this.#errorOf("response", `${host} did not answer in HTTP.`, code, error);
-    return this.#errorOf(this.#phase, `The exchange with ${host} broke off.`, code, error);
+    if (code === "malformed") return this.#errorOf("response", `${host} did not respond with HTTP.`, code, error);
+    return this.#errorOf(this.#phase, `The connection to ${host} broke off.`, code, error);
   }
 
   #errorOf(stage: OutboundStage, message: string, code: OutboundCode, cause?: unknown): OutboundError {

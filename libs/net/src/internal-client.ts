@@ -67,7 +67,7 @@ export function createInternalClient(options: InternalClientOptions): InternalCl
         pool.dispatch({ method: request.method, path: prefix + request.path, body: request.body, headers }, handler);
       });
     } catch (cause) {
-      const message = "A service that this request needs does not answer.";
+      const message = "A service that this request needs does not respond.";
       throw new AppError("unavailable", message, { cause, retryAfterSeconds: 2 });
     }
   }

@@ -63,8 +63,8 @@ export function openTunnel(
     const end = head.indexOf(endOfHead);
     if (end < 0 && head.length <= headBytesMax) return;
     const status = end < 0 ? null : statusOf(head.toString("latin1", 0, end));
-    if (status === null) return fail(proxyError("The proxy did not answer in HTTP.", "malformed"));
-    if (status === 407) return fail(proxyError("The proxy does not accept its credentials.", "unauthorized"));
+    if (status === null) return fail(proxyError("The proxy did not respond with HTTP.", "malformed"));
+    if (status === 407) return fail(proxyError("The proxy rejected the credentials.", "unauthorized"));
     if (status < 200 || status > 299) return fail(proxyError(`The proxy answered ${status}.`, "refused"));
     clearTimeout(timer);
     socket.removeAllListeners();

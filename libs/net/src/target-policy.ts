@@ -20,7 +20,7 @@ function parseAllowEntry(text: string): AllowEntry {
   if (isIP(host) === 0) throw new RangeError(`"${text}" must start with an IP address, not a name`);
   const address = canonicalAddress(host);
   if (match[3] === "*") {
-    if (!isLoopback(address)) throw new RangeError(`"${text}": any port is possible for a loopback address only`);
+    if (!isLoopback(address)) throw new RangeError(`"${text}": a wildcard port is only allowed for a loopback address`);
     return { address, port: null };
   }
   const port = Number(match[3]);

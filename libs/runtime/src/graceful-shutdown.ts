@@ -84,7 +84,7 @@ export class GracefulShutdown {
         }
       }),
     );
-    this.#log.info({ in_hand: inHand, parts_ms: partsMs, duration_ms: elapsedMs() }, "The drain is over");
+    this.#log.info({ in_hand: inHand, parts_ms: partsMs, duration_ms: elapsedMs() }, "Draining is complete");
     return parts.map(({ name }) => name).filter((name) => late.includes(name));
   }
 

@@ -29,7 +29,7 @@ test("what a library prints is a line of the log", async (context) => {
     [
       ["error", "A library printed a message"],
       ["info", "A library printed a message"],
-      ["warn", "A warning of Node"],
+      ["warn", "A Node.js warning"],
     ],
   );
 });

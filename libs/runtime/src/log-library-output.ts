@@ -15,5 +15,5 @@ export function logLibraryOutput(log: Logger): void {
   }
   // Node's own listener prints them.
   process.removeAllListeners("warning");
-  process.on("warning", (error) => log.warn({ error }, "A warning of Node"));
+  process.on("warning", (error) => log.warn({ error }, "A Node.js warning"));
 }

@@ -16,7 +16,7 @@ export interface OpenListener {
   readonly listener: RequestListener;
   readonly upgrade?: UpgradeListener | undefined;
   readonly headerTimeoutMs?: number;
-  /** Time after which a client that reads nothing of an answer is disconnected. */
+  /** Time after which a client that stops reading a response is disconnected. */
   readonly stallTimeoutMs?: number;
   readonly keepAliveTimeoutMs?: number;
   /** Time for which a drain leaves idle connections open. */

@@ -8,7 +8,7 @@ const port = (value: number, effect: string) =>
 const showValues = (value: "never" | "when-authorized" | "always", secrecy: string) =>
   property.string(
     { ...own, default: value, choices: ["never", "when-authorized", "always"] },
-    `Readers of ${secrecy} values in the management \`env\`: nobody, callers with config:admin, or all of its readers.`,
+    `Who can read ${secrecy} values in the management \`env\`: nobody, callers with config:admin, or everyone who can read it.`,
   );
 
 /** The properties of every process. Imports nothing heavy: telemetry starts before the rest is loaded. */
@@ -25,20 +25,20 @@ export const runtimeProperties = defineProperties({
   "internal.port": port(0, "Port of the internal listener; 0 chooses a free one."),
   "http.header-timeout": property.integer(
     { default: 15_000, unit: "ms", min: 100, max: 300_000, ...own },
-    "Time limit for a client's request headers; a later request is 408.",
+    "Time limit for a client's request headers; then the answer is 408.",
   ),
   "http.stall-timeout": property.integer(
     { default: 30_000, unit: "ms", min: 1_000, max: 3_600_000, ...own },
-    "Time after which a client that reads nothing of an answer is disconnected.",
+    "Time after which a client that stops reading a response is disconnected.",
   ),
   "http.keep-alive-timeout": property.integer(
     { default: 75_000, unit: "ms", min: 1_000, max: 3_600_000, ...own },
-    "Time for which an idle connection stays open; longer than at the edge, or it meets closed sockets.",
+    "Time for which an idle connection stays open. Must be longer than at the edge, or the edge sends requests to closed sockets.",
   ),
   "http.header-max-bytes": property.integer(
     // Proved webhooks have up to 64 KiB in one value.
     { default: 81_920, unit: "bytes", min: 1_024, max: 1_048_576, ...own },
-    "Largest size of all request headers together; a larger request is 431.",
+    "Largest total size of the request headers; a larger request gets 431.",
   ),
   "http.base-url": property.string(
     {
@@ -59,7 +59,7 @@ export const runtimeProperties = defineProperties({
       secrecy: "public",
       ...own,
     },
-    "Page that explains the error codes, which every error links to; a path is below `http.base-url`.",
+    "Page that explains the error codes, which every error links to; a path is relative to `http.base-url`.",
   ),
   "management.server.host": property.string(
     { default: "127.0.0.1", ...own },
@@ -83,7 +83,7 @@ export const runtimeProperties = defineProperties({
   ),
   "shutdown.deadline": property.integer(
     { default: 25_000, unit: "ms", min: 100, max: 600_000, ...own },
-    "Time limit of a stop; a longer one exits with 1.",
+    "Time limit of a shutdown; after it the process exits with 1.",
   ),
   "shutdown.grace": property.integer(
     { default: 0, unit: "ms", min: 0, max: 120_000, ...own },
@@ -91,15 +91,15 @@ export const runtimeProperties = defineProperties({
   ),
   "shutdown.keep-alive": property.integer(
     { default: 3_000, unit: "ms", min: 0, max: 60_000, ...own },
-    "Time for which a stopping process keeps idle connections open; longer than the edge and other services do (2 s), or a request meets a closed one.",
+    "Time for which a stopping process keeps idle connections open; longer than the edge and other services do (2 s), or a request may hit a closed one.",
   ),
   "config.start-wait": property.integer(
     { default: 10_000, unit: "ms", min: 100, max: 600_000, ...own },
-    "Time that a start waits for the overrides before it uses those of the last run.",
+    "Time that the start waits for the overrides before it falls back to those of the last run.",
   ),
   "config.copy-directory": property.string(
     { default: ".signalbox", ...own },
-    "Folder for a copy of the active overrides, for a start without the event log.",
+    "Folder for a copy of the active overrides, used when the event log is unavailable at the start.",
   ),
   "log.level": property.string(
     {
@@ -109,7 +109,7 @@ export const runtimeProperties = defineProperties({
       overrideChoices: ["debug", "info", "warn"],
       reload: "live",
     },
-    "Lowest level of written log lines. An override keeps at least warnings.",
+    "Lowest level of log lines that are written. An override cannot turn off warnings.",
   ),
   "telemetry.otlp-endpoint": property.string(
     { default: null, pattern: "https?://.+", format: "url", ...own },
@@ -117,15 +117,15 @@ export const runtimeProperties = defineProperties({
   ),
   "telemetry.otlp-headers": property.list(
     { default: [], pattern: "[\\w.-]+=.+", secrecy: "secret", ...own },
-    "Headers that the OTLP/HTTP receiver requires, such as a credential: name=value, one for each.",
+    "Headers that the OTLP/HTTP receiver requires, such as a credential, as a list of name=value.",
   ),
   "telemetry.resource-attributes": property.list(
     { default: [], pattern: "[\\w.-]+=.+", ...own },
-    "Attributes of this process in spans besides its name, version and location, by names of OpenTelemetry: name=value.",
+    "OpenTelemetry resource attributes besides name, version and location, as a list of name=value.",
   ),
   "telemetry.sample-ratio": property.number(
     { default: 1, min: 0, max: 1, ...own },
-    "Share of new traces that are recorded; the decision of a caller is kept.",
+    "Share of new traces that are recorded; the sampling decision of a caller is respected.",
   ),
   "deployment.environment": property.string(
     { default: "development", secrecy: "public", audience: "account", ...own },

@@ -45,7 +45,7 @@ export function endRequestOfRejection(error: unknown, log: Logger): boolean {
   const scope = RequestScope.current();
   if (scope === undefined) return false;
   ended++;
-  log.error({ ...scope.fields, error }, "A promise that nobody awaited was rejected: its request ends");
+  log.error({ ...scope.fields, error }, "An unhandled promise rejection ended its request");
   scope.fail(error);
   return true;
 }

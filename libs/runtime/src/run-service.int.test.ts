@@ -37,7 +37,7 @@ test("SIGTERM finishes running requests, closes everything in reverse order and 
     ({ closed, ended, msg }) => closed ?? ended ?? (msg === "Everything is closed" ? "all" : []),
   );
   assert.deepEqual(order, ["ticker", "third", "second", "first", "all"]);
-  const drained = probe.lines.find(({ msg }) => msg === "The drain is over") as Drained | undefined;
+  const drained = probe.lines.find(({ msg }) => msg === "Draining is complete") as Drained | undefined;
   assert.equal(drained?.in_hand["http listener"], 1, "the request that the drain waited for");
   assert.ok(
     drained.parts_ms["http listener"] !== undefined && drained.duration_ms >= drained.parts_ms["http listener"],
@@ -93,7 +93,8 @@ test("a part still open at the deadline is named, with exit code 1", async () =>
   await probe.ready();
   probe.child.kill("SIGTERM");
   assert.equal((await probe.exit).code, 1);
-  const open = probe.lines.find(({ msg }) => msg === "The deadline passed with parts still open")?.open as string[];
+  const open = probe.lines.find(({ msg }) => msg === "The shutdown deadline passed with parts still open")
+    ?.open as string[];
   assert.ok(open.includes("the drain that hangs") && open.includes("the one that hangs"), String(open));
   assert.ok(probe.lines.some(({ msg }) => msg === "Running work was not finished in time"));
 });

@@ -55,7 +55,7 @@ export async function runUntilStopped(options: RunUntilStopped): Promise<void> {
   const graceMs = reason.code === 0 ? Math.min(options.graceMs, deadlineMs) : 0;
   await sleep(graceMs);
   const open = await runner.stop(deadlineMs - graceMs);
-  if (open.length > 0) log.error({ open }, "The deadline passed with parts still open");
+  if (open.length > 0) log.error({ open }, "The shutdown deadline passed with parts still open");
   else log.info("Everything is closed");
   log.flush();
   if (open.length > 0) options.tell?.(`Stopped with these parts unfinished: ${open.join(", ")}.`);

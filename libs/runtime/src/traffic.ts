@@ -196,7 +196,7 @@ export class Traffic {
   #onTunnel(socket: Duplex): void {
     const end = () => socket.destroy();
     socket.on("error", end).on("timeout", end).on("end", end).resume();
-    const refusal = this.#errorResponse(405, "method_not_allowed", "This server opens no tunnels.", {
+    const refusal = this.#errorResponse(405, "method_not_allowed", "CONNECT is not supported.", {
       headers: { allow },
     });
     const refuse = () => endWithResponse(socket, refusal);

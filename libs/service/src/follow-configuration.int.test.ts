@@ -159,7 +159,7 @@ test("a start without the log uses the overrides of the last run until the log i
     await followConfiguration(again.context, again.log);
     assert.equal(again.context.configuration.get("server.workers"), 8);
     assert.equal(await again.startupStatus(), "up");
-    assert.ok(again.context.logged.some(({ msg }) => /the copy of the overrides is used/.test(String(msg))));
+    assert.ok(again.context.logged.some(({ msg }) => /using the copy of the overrides/.test(String(msg))));
     await again.proxy.accept();
     const [report] = await eventually(() => again.reports.length > 0 && again.reports);
     assert.ok(report);

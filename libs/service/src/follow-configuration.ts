@@ -21,8 +21,8 @@ const secondReportMs = seconds(5);
 const lastReportMs = seconds(1);
 
 const missing = {
-  copy: "the event log did not answer; the overrides of the last run are used",
-  nowhere: "the event log did not answer and there is no copy of the overrides; none is applied",
+  copy: "the event log did not respond; using the overrides of the last run",
+  nowhere: "the event log did not respond and there is no copy of the overrides; applying none",
 } as const;
 
 /**

@@ -22,7 +22,7 @@ if (command !== "diff" || !prismaDirectory || !/^[a-z0-9_]+$/.test(values.name ?
 await mkdir(join(prismaDirectory, "migrations"), { recursive: true });
 const script = await schemaDifference(prismaDirectory, values["database-url"] ?? (await engineUrl()));
 if (script === "") {
-  console.log("The migrations already lead to the schema: nothing to write.");
+  console.log("The migrations already match the schema: nothing to write.");
 } else {
   const path = await writeMigration(prismaDirectory, script);
   console.log(

@@ -28,12 +28,13 @@ export const secretsProperties = defineProperties({
   "secrets.keys": property.list(
     {
       default: null,
-      required: "secrets are stored sealed: give at least one key as <id>:<32 bytes in base64>, the writing key first",
+      required:
+        "secrets are stored encrypted: set at least one key as <id>:<32 bytes in base64>, the encrypting key first",
       pattern: "^[A-Za-z0-9_-]{1,32}:[A-Za-z0-9+/_-]{43}=?$",
       secrecy: "secret",
       local: true,
     },
-    "Keys of stored secrets: the first one encrypts, all of them decrypt.",
+    "Encryption keys of stored secrets: the first one encrypts, all of them decrypt.",
   ),
 });
 

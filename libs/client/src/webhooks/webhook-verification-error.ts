@@ -20,17 +20,17 @@ const problems: Readonly<Record<WebhookProblem, string>> = {
   body_not_event:
     "The signature is valid, but the body is not an event in the standard format. Use verifySignature for it.",
   secret_unusable:
-    "No secret can verify this delivery. Give the endpoint's whsec_ secret, or whpk_ keys of its account.",
+    "No secret can verify this delivery. Pass the endpoint's whsec_ secret, or whpk_ keys of its account.",
   keys_unavailable: "The keys of the account could not be read.",
-  header_repeated: "A header of the signature came more than once.",
+  header_repeated: "A signature header occurs more than once.",
   delivery_id_missing: "The header webhook-id is missing.",
-  timestamp_missing: "The header with the time of the signature is missing.",
-  timestamp_malformed: "The time of the signature is not written as Unix seconds.",
+  timestamp_missing: "The timestamp header is missing.",
+  timestamp_malformed: "The timestamp is not in Unix seconds.",
   timestamp_too_old: "The signature is older than the tolerance allows. A genuine delivery may have been sent again.",
-  timestamp_in_future: "The signature is from the future. Compare the clock of this machine.",
+  timestamp_in_future: "The signature is from the future. Check the clock of this machine.",
   signature_missing: "There is no signature of the kind that the given secrets or keys verify.",
-  signature_malformed: "No signature is written as Signalbox writes it.",
-  signature_mismatch: "No signature fits this body with any of the given secrets and keys.",
+  signature_malformed: "No signature has the format that Signalbox uses.",
+  signature_mismatch: "No signature matches this body with any of the given secrets and keys.",
 };
 
 /** A delivery that was not accepted. `code` is stable; neither it nor the message holds a secret or a signature. */

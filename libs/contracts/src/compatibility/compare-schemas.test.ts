@@ -52,10 +52,10 @@ const breaking: Readonly<Record<string, [z.ZodRawShape, RegExp]>> = {
   "a required member made optional": [{ ...shape, id: z.string().optional() }, /^id: became optional/],
   "an optional member made required": [{ ...shape, hint: z.string() }, /^hint: became required/],
   "a new required member": [{ ...shape, extra: z.string() }, /^extra: is new and required/],
-  "an enum that lost a value": [{ ...shape, status: z.enum(["ready"]) }, /^status: the enum lost "failed"/],
+  "an enum that lost a value": [{ ...shape, status: z.enum(["ready"]) }, /^status: the enum no longer allows "failed"/],
   "an enum that gained a value": [
     { ...shape, status: z.enum(["ready", "failed", "queued"]) },
-    /^status: the enum gained "queued"/,
+    /^status: the enum now allows "queued"/,
   ],
   "an enum opened to any text": [{ ...shape, status: z.string() }, /^status: an enum was added or removed/],
   "another limit": [{ ...shape, size: z.int().min(1) }, /^size: minimum changed from 0 to 1/],

@@ -11,7 +11,9 @@ const seconds = (of: string) => z.number().nonnegative().describe(`Seconds ${of}
 const count = (of: string) => z.int().nonnegative().describe(of);
 const version = z
   .string()
-  .describe("The version that was read. Send it as `If-Match`, in quotes, to have the request refused if the state changed in between.");
+  .describe(
+    "The version that was read. Send it as `If-Match`, in quotes, to have the request refused if the state changed in between.",
+  );
 const reason = z.string().describe("The failure, in one line.");
 const eventType = z.string().nullable().describe("The event type; null for a message without a readable one.");
 
@@ -51,7 +53,9 @@ export const WorkerResource = z
     worker: z.string().describe("The name of the worker."),
     state: z.enum(["running", "waiting", "stopped", "gave up"]).describe("`waiting` for its restart after a failure."),
     restarts: count("Restarts after failures since the start of the instance."),
-    last_beat_at: timestamp.nullable().describe("When it last made progress; null for a worker whose progress is not monitored."),
+    last_beat_at: timestamp
+      .nullable()
+      .describe("When it last made progress; null for a worker whose progress is not monitored."),
     last_seen_seconds: seconds("since the instance reported this"),
   })
   .meta({ id: "Worker" })
@@ -335,5 +339,5 @@ export const UnavailableService = z
   .object({ service, message: z.string().describe("Why it did not respond.") })
   .meta({ id: "UnavailableService" })
   .register(examples, {
-    example: { service: "images", message: "A service that this request needs does not answer." },
+    example: { service: "images", message: "A service that this request needs does not respond." },
   });

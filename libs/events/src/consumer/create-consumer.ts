@@ -95,7 +95,10 @@ export function createConsumer(options: ConsumerOptions): Consumer {
 
   function onExpired(expired: ExpiredRecords): void {
     metrics.expired(expired);
-    log.error({ group: consumer, ...expired }, "records expired before the group handled them and are lost to it");
+    log.error(
+      { group: consumer, ...expired },
+      "records expired before the group handled them; they are lost for this group",
+    );
   }
 
   const session = sessionTimeoutMs === undefined ? {} : { sessionTimeoutMs };

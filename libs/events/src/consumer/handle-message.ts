@@ -240,7 +240,7 @@ export async function parkTogether(parts: ParkingParts, records: readonly Receiv
     log.info({ ...fields, outcome: "queued", durationMs: Math.round(durationMs) }, "messages");
     return true;
   } catch (error) {
-    log.info({ consumer, error, records: records.length }, "messages are parked one by one");
+    log.info({ consumer, error, records: records.length }, "messages are now parked one by one");
     return false;
   }
 }

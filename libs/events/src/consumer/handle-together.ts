@@ -107,7 +107,7 @@ function handleAsOne(parts: TogetherParts, page: readonly ReceivedRecord[], batc
       log.info({ consumer, ...place, ...counts, durationMs: Math.round(durationMs) }, "messages");
       return true;
     } catch (error) {
-      log.info({ consumer, error, records: page.length }, "messages are handled in smaller pages");
+      log.info({ consumer, error, records: page.length }, "messages are now handled in smaller batches");
       return false;
     }
   });

@@ -90,7 +90,7 @@ export class GroupSession {
   health(): string | null {
     const silentMs = this.#clock.steadyMs() - this.#aliveMs;
     if (silentMs < this.#sessionTimeoutMs) return null;
-    return `group ${this.#group} has not heard from Kafka for ${Math.round(silentMs)} ms`;
+    return `group ${this.#group} has not received anything from Kafka for ${Math.round(silentMs)} ms`;
   }
 
   /**

@@ -32,7 +32,7 @@ export function openKafkaBroadcast(parts: KafkaParts, options: BroadcastOptions)
   const finished = progress.follow(reader.run());
   void admin()
     .then((client) => sweepBootGroups(client, options.service, () => reader.group))
-    .catch((error: unknown) => log.debug({ error }, "groups of former readers could not be swept"));
+    .catch((error: unknown) => log.debug({ error }, "consumer groups of former readers could not be removed"));
 
   return Object.assign(progress, {
     async close() {

@@ -24,10 +24,10 @@ test("a user name and its password may contain any character", () => {
 
 for (const [url, said] of [
   ["kafka://a:9092?tsl=true", /unknown option tsl/],
-  ["kafka://a:b@a:9092", /say by sasl= what they are for/],
-  ["kafka://a:b@a:9092?sasl=plain", /would send a password in clear: add tls=true/],
+  ["kafka://a:b@a:9092", /credentials but no sasl= mechanism/],
+  ["kafka://a:b@a:9092?sasl=plain", /would send a password in cleartext: add tls=true/],
   ["kafka://a:9092?tls=true&sasl=plain", /needs user:password@/],
-  ["kafka://a:b@a:9092?tls=true&sasl=gssapi", /there are plain, scram-sha-256, scram-sha-512 and oauthbearer/],
+  ["kafka://a:b@a:9092?tls=true&sasl=gssapi", /known ones are plain, scram-sha-256, scram-sha-512 and oauthbearer/],
   ["kafka://a:b@a:9092?tls=true&sasl=oauthbearer", /needs token-url/],
   ["kafka://a:9092?ca=%2Fca.pem", /names ca without tls=true/],
   ["kafka://", /must have the form kafka:\/\/host:port/],

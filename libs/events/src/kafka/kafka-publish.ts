@@ -178,12 +178,12 @@ function messagesOf(request: readonly Placed[], schemaHeaders: SchemaHeaders, no
 const refusals = {
   "too-large": {
     types: ["MESSAGE_TOO_LARGE", "RECORD_LIST_TOO_LARGE"],
-    message: "the topic takes no record of this size",
+    message: "the topic does not accept records of this size",
   },
   "unknown-topic": { types: ["UNKNOWN_TOPIC_OR_PARTITION"], message: "a topic does not exist" },
   invalid: {
     types: ["INVALID_RECORD", "CORRUPT_MESSAGE"],
-    message: "the log takes no such record",
+    message: "the log does not accept such a record",
   },
 } as const;
 

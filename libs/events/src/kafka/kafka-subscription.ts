@@ -159,7 +159,10 @@ export class BatchHandler {
     } catch (error) {
       if (signal.aborted) return 0;
       this.#failures++;
-      this.#parts.log.warn({ error, group: this.#parts.group, topic, partition }, "a batch failed and comes again");
+      this.#parts.log.warn(
+        { error, group: this.#parts.group, topic, partition },
+        "a batch failed and will be delivered again",
+      );
       await turn.pause(Math.min(pauseMaxMs, 100 * 2 ** this.#failures));
       return 0;
     } finally {
@@ -202,7 +205,7 @@ class Turn {
   readonly heartbeat = async (): Promise<void> => {
     await this.payload.heartbeat().catch((error: unknown) => {
       if (endsMembership(error)) this.#session.endGeneration(error);
-      else this.#log.warn({ error, group: this.#group }, "a heartbeat failed; another one follows");
+      else this.#log.warn({ error, group: this.#group }, "a heartbeat failed; it will be retried");
     });
   };
 

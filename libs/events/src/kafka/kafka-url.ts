@@ -20,11 +20,11 @@ export function parseKafkaUrl(url: string): KafkaServers {
   if (hosts === "") throw new Error("events.url must have the form kafka://host:port,host:port");
   const options = new URLSearchParams(query);
   const unknown = [...options.keys()].find((name) => !known.includes(name));
-  if (unknown) throw new Error(`events.url has the unknown option ${unknown}; there are ${known.join(", ")}`);
+  if (unknown) throw new Error(`events.url has the unknown option ${unknown}; known options are ${known.join(", ")}`);
   const ssl = tlsOf(options);
   const sasl = saslOf(options, credentials);
   if (sasl && !ssl && sasl.mechanism === "plain")
-    throw new Error("events.url would send a password in clear: add tls=true");
+    throw new Error("events.url would send a password in cleartext: add tls=true");
   return { brokers: hosts.split(","), security: definedMembers({ ssl, sasl }) };
 }
 
@@ -44,7 +44,7 @@ function tlsOf(options: URLSearchParams): KafkaConfig["ssl"] {
 function saslOf(options: URLSearchParams, credentials: string | undefined): KafkaConfig["sasl"] {
   const mechanism = options.get("sasl");
   if (mechanism === null) {
-    if (credentials) throw new Error("events.url has credentials: say by sasl= what they are for");
+    if (credentials) throw new Error("events.url has credentials but no sasl= mechanism");
     return undefined;
   }
   const [username = "", password = ""] = (credentials ?? "").split(":").map(decodeURIComponent);
@@ -62,7 +62,7 @@ function saslOf(options: URLSearchParams, credentials: string | undefined): Kafk
     }
     default:
       throw new Error(
-        `events.url has sasl=${mechanism}; there are plain, scram-sha-256, scram-sha-512 and oauthbearer`,
+        `events.url has the unknown mechanism sasl=${mechanism}; known ones are plain, scram-sha-256, scram-sha-512 and oauthbearer`,
       );
   }
 }

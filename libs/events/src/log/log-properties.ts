@@ -9,11 +9,11 @@ export const eventsProperties = defineProperties({
       pattern: "^(kafka://.+|postgres(ql)?://.+|embedded:.*)$",
       secrecy: "secret",
     },
-    "The event log: Apache Kafka, or a PostgreSQL database of its own. Kafka takes ?tls=true, with files ca, cert and key, and sasl=plain, scram-sha-256, scram-sha-512 for user:password@, or sasl=oauthbearer with token-url.",
+    "The event log: Apache Kafka, or a PostgreSQL database of its own. Options for Kafka: ?tls=true, with files ca, cert and key; sasl=plain, scram-sha-256 or scram-sha-512 for user:password@; or sasl=oauthbearer with token-url.",
   ),
   "events.message.max-bytes": property.integer(
     { default: 2_097_152, unit: "bytes", min: 1_024, max: 2_097_152 },
-    "The largest event; a change whose event would be larger is refused. Topics take twice as much.",
+    "The largest event; a change whose event would be larger is refused. Topics accept twice that size.",
   ),
   "events.publish-timeout": property.integer(
     { default: 5_000, unit: "ms", min: 100, max: 20_000 },
@@ -21,7 +21,7 @@ export const eventsProperties = defineProperties({
   ),
   "events.outbox.idle-poll": property.integer(
     { default: 250, unit: "ms", min: 100, max: 500 },
-    "Interval between searches of the outbox for events that no signal announced, such as those of a crashed instance.",
+    "Interval between polls of the outbox for events without a notification, such as those of a crashed instance.",
   ),
   "events.inbox.retention": property.integer(
     { default: 3_888_000_000, unit: "ms", min: 604_800_000, max: 31_536_000_000 },
@@ -41,7 +41,7 @@ export const topicsProperties = defineProperties({
   ),
   "events.topics.partitions": property.list(
     { default: [] },
-    "More partitions than declared for topics that are created, as signalbox.image.v1=24. An existing topic keeps the number that it has. For `npm run topics`.",
+    "More partitions than declared for topics that are created, as signalbox.image.v1=24. An existing topic keeps its number. For `npm run topics`.",
   ),
   "events.topics.retention": property.list(
     { default: [] },

@@ -18,7 +18,7 @@ export class ReplacedTopics {
   }
 
   report(topic: string): void {
-    this.#log.warn({ topic }, "the topic was made again or is in another log: it is read from its beginning");
+    this.#log.warn({ topic }, "the topic was recreated or is in another log: reading it from the beginning");
     this.#count.inc({ topic });
     for (const listener of this.#listeners.get(topic) ?? []) listener();
   }

@@ -25,7 +25,7 @@ export async function appendRecords(pool: Pool, topics: TopicCache, records: rea
     const { rowCount } = await pool.query(append, valuesOf(records, known));
     if (rowCount > 0) return;
     topics.forget();
-    throw new Error("a topic was made again meanwhile");
+    throw new Error("a topic was recreated in the meantime");
   } catch (error) {
     throw toPublishError(error);
   }
@@ -43,7 +43,7 @@ function valuesOf(records: readonly LogRecord[], topics: ReadonlyMap<string, Cac
     const headerBytes = Buffer.from(JSON.stringify(headers));
     const recordBytes = keyBytes.length + headerBytes.length + (value?.length ?? 0);
     if (recordBytes > topic.maxMessageBytes) {
-      const message = `the topic ${name} takes records of ${topic.maxMessageBytes} bytes, not ${recordBytes}`;
+      const message = `the topic ${name} accepts records of at most ${topic.maxMessageBytes} bytes, this one has ${recordBytes}`;
       throw new PublishError("too-large", message, { topic: name });
     }
     partitionIds.push(topic.partitionIds[partitionOf(key, topic.partitions)] as number);

@@ -76,7 +76,7 @@ export class PartitionReader {
       } catch (error) {
         if (this.#signal.aborted) return;
         failures++;
-        log.warn({ error, group, topic: this.owned.topic }, "a batch failed and comes again");
+        log.warn({ error, group, topic: this.owned.topic }, "a batch failed and will be delivered again");
         await sleep(Math.min(pauseMaxMs, 100 * 2 ** failures), undefined, { signal: this.#signal }).catch(() => {});
       }
     }

@@ -20,7 +20,7 @@ const migrations = { library: "event-log", directory: fileURLToPath(new URL("../
 
 const one = sql("log.ping", "select 1");
 
-const withoutPrincipals = "an event log on PostgreSQL knows no principals: leave out events.principals";
+const withoutPrincipals = "an event log on PostgreSQL has no principals: remove events.principals";
 
 /** One for listening, the rest for appends, reads and heartbeats. */
 const connectionsMax = 6;

@@ -110,6 +110,6 @@ export function contextOf(
 const unauthenticated = () => new AppError("unauthorized", "Send credentials.");
 
 const answerLost = () =>
-  new AppError("conflict", "An earlier request with this Idempotency-Key was done, but its answer was lost.", {
+  new AppError("conflict", "An earlier request with this Idempotency-Key was completed, but its response was lost.", {
     field: "Idempotency-Key",
   });

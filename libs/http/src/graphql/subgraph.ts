@@ -262,5 +262,5 @@ function scalarResolversOf(typeDefs: DocumentNode): Record<string, GraphQLScalar
 function dateFrom(text: string): Date {
   const time = parseRfc3339(text);
   if (time) return time;
-  throw new GraphQLError(`"${text.slice(0, 40)}" is not a DateTime: write RFC 3339, such as ${timeExample}.`);
+  throw new GraphQLError(`"${text.slice(0, 40)}" is not a DateTime: use RFC 3339, such as ${timeExample}.`);
 }

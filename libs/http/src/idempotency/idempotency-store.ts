@@ -183,7 +183,7 @@ class Claim implements IdempotencyClaim {
       // Once more over another connection: the broken first one may be the reason why the request failed.
       await pool.query(statement, values).catch(() => pool.query(statement, values));
     } catch (error) {
-      pool.log.warn({ error }, "an idempotency record was not written; it is tried again for five minutes");
+      pool.log.warn({ error }, "an idempotency record could not be written; retrying for five minutes");
       this.#writeLater(statement, values);
     }
   }
@@ -261,7 +261,7 @@ const isSameRequest = (one: Buffer, other: Buffer): boolean =>
 const ofAnotherCredential = () =>
   new AppError(
     "conflict",
-    "Another credential of this account made this request, and its answer is not for this one.",
+    "Another credential of this account used this Idempotency-Key; only that credential can read the stored response.",
     {
       field: "Idempotency-Key",
     },

@@ -26,7 +26,7 @@ export function admitWork(limits: WorkLimits, payer: Payer): void {
   for (const limiter of [bytes, processorTime]) {
     const { remaining, resetSeconds } = limiter.take(keyOf(payer), 0);
     if (remaining >= 1) continue;
-    throw new AppError("rate_limited", "The requests of this caller took too much work together. Try again later.", {
+    throw new AppError("rate_limited", "This caller's requests took too much work in total. Try again later.", {
       retryAfterSeconds: Math.max(1, resetSeconds),
     });
   }

@@ -32,7 +32,7 @@ export function pageParameters(limits: { readonly maxPageSize: () => number; rea
           if (typeof size === "number") jsonSchema.default = Math.min(size, limits.maxPageSize());
         },
       }),
-    cursor: z.string().min(1).max(2048).optional().describe("`next_cursor` of the page before."),
+    cursor: z.string().min(1).max(2048).optional().describe("`next_cursor` of the previous page."),
   };
 }
 
@@ -136,7 +136,7 @@ export function positionOf(cursor: string | null | undefined, mark?: string): Ti
   if (given !== undefined && given !== mark) {
     throw refusedCursor(
       "The cursor belongs to another list, or to other filters.",
-      "Use it with the query that gave it.",
+      "Use it with the query that returned it.",
     );
   }
   return { at: new Date(at), id, ...(key !== undefined && { key }) };

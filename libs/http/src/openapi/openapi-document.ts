@@ -39,7 +39,7 @@ const servers = [
   {
     url: "{base_url}",
     description: "Any deployment.",
-    variables: { base_url: { default: "http://127.0.0.1:8080", description: "What callers reach it at." } },
+    variables: { base_url: { default: "http://127.0.0.1:8080", description: "The base URL for callers." } },
   },
 ];
 
@@ -238,14 +238,16 @@ function rawBodyOf({ description, json, example, mediaTypes = ["*/*"] }: RawBody
 const parameter = (id: string, schema = z.string()) => schema.optional().meta({ param: { id } });
 
 const requestId = parameter("RequestId").describe(
-  "Returned with the answer; a missing, long or malformed id is replaced by a new one.",
+  "Returned with the response; a missing, overlong or malformed id is replaced by a new one.",
 );
 const idempotencyKey = parameter("IdempotencyKey", z.string().regex(/^[\x21-\x7e]{1,255}$/)).describe(
   "Repeated requests with the same key have one effect within 24 hours.",
 );
-const ifNoneMatch = parameter("IfNoneMatch").describe("Entity tags that the client has; a current one leads to 304.");
-const ifMatch = parameter("IfMatch").describe("The entity tag that the change is based on; a stale one leads to 409.");
-const prefer = parameter("Prefer").describe("`return=minimal` leads to 204.");
+const ifNoneMatch = parameter("IfNoneMatch").describe(
+  "Entity tags that the client has; if one is current, the answer is 304.",
+);
+const ifMatch = parameter("IfMatch").describe("The entity tag that the change is based on; a stale one gets 409.");
+const prefer = parameter("Prefer").describe("With `return=minimal` the answer is 204.");
 
 /** Lists the request headers of a route. Each is one schema that all documents share by name. */
 function headersOf({ method, spec }: Route): z.ZodObject {

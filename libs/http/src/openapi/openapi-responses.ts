@@ -10,16 +10,16 @@ import { documented } from "./openapi-examples.ts";
 const phrases: Readonly<Record<number, string>> = {
   200: "Success.",
   201: "Created.",
-  202: "Taken; done later.",
-  204: "Done; the answer has no body.",
+  202: "Accepted; processed later.",
+  204: "Done; the response has no body.",
   206: "The requested range.",
   304: "The client has the current state.",
   400: "The request is not well formed, a parameter is not valid, or a required member is absent.",
   401: "Credentials are missing, not valid or expired.",
   403: "The credential lacks a scope, or the state of the account forbids it.",
   404: "There is no such resource, or it belongs to someone else.",
-  406: "No acceptable media type can be produced.",
-  408: "The body stopped moving, or did not arrive in time.",
+  406: "None of the accepted media types is available.",
+  408: "The body stalled, or did not arrive in time.",
   409: "The state has changed, or does not allow this.",
   410: "Gone.",
   413: "The body is too large.",
@@ -29,7 +29,7 @@ const phrases: Readonly<Record<number, string>> = {
   429: "Too many requests; see Retry-After.",
   431: "The headers are too large.",
   500: "Something went wrong on our side.",
-  502: "Another server failed.",
+  502: "An upstream server failed.",
   503: "Not available right now; see Retry-After.",
   504: "The request took too long.",
 };
@@ -38,11 +38,11 @@ const header = (id: string, description: string) => z.string().optional().meta({
 
 const alwaysPresent = z.object({
   "X-Request-Id": header("RequestId", "The id of the request; quote it in reports."),
-  "RateLimit-Policy": header("RateLimitPolicy", "The allowances that the request counts against."),
-  RateLimit: header("RateLimit", "The remaining allowances."),
+  "RateLimit-Policy": header("RateLimitPolicy", "The rate limit policies that apply to the request."),
+  RateLimit: header("RateLimit", "What remains of the rate limits."),
 });
-const entityTag = header("ETag", "The entity tag of the answer, for `If-Match` and `If-None-Match`.");
-const cacheControl = header("CacheControl", "The caches that may keep the answer, and the time.");
+const entityTag = header("ETag", "The entity tag of the response, for `If-Match` and `If-None-Match`.");
+const cacheControl = header("CacheControl", "Which caches may keep the response, and for how long.");
 const location = header("Location", "The path of the new resource.");
 const authenticate = header("WWWAuthenticate", "The accepted kinds of authentication.");
 const retryAfter = header("RetryAfter", "Seconds to wait before the next try.");

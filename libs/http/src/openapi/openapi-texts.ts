@@ -1,5 +1,5 @@
 /** Describes the API as a whole, for the document of every service. */
-export const apiDescription = `Signalbox keeps accounts, images, configuration and webhooks, and tells about every change by events.
+export const apiDescription = `Signalbox manages accounts, images, configuration and webhooks, and publishes events for every change.
 
 Send a credential with every request that is not public: an API key as \`X-API-Key\`, or a JWT or key as \`Authorization: Bearer\`.
 Every error has the same body; branch on \`error.code\`, and quote \`error.request_id\` in reports.
@@ -26,11 +26,11 @@ const tagTexts: Readonly<Record<string, string>> = {
   images: "Images: upload, import, description, variants, signed URLs and deletion.",
   webhooks: "Webhooks to the caller's endpoints and from its partners' sources.",
   operations: "Instances, groups, outboxes and stuck messages of the whole deployment, for its operators.",
-  why: "The chain of what led to a thing and what followed from it, by its id.",
-  schemas: "The schemas of all events, each under its own address and by the ids of a schema registry.",
+  why: "Traces, by an id, of what led to something and what followed from it.",
+  schemas: "The schemas of all events, at their own URLs and by schema registry ids.",
   subjects: "The schemas of all events as subjects of a schema registry, for clients of Kafka.",
   ingest: "The addresses that partners send their webhooks to.",
-  [documents]: "The front page, the documents and the files around them.",
+  [documents]: "The front page, the documentation and related files.",
 };
 
 /** Names the tag of a path: its area, or `documents` for pages and files. */

@@ -24,7 +24,7 @@ const headers = {
 const answers = {
   Acknowledged: { description: "The delivery is acknowledged." },
   EndpointGone: { description: "The endpoint is disabled and gets nothing more." },
-  DeliveryFailed: { description: "The delivery has failed; it is tried again as the endpoint's schedule says." },
+  DeliveryFailed: { description: "The delivery failed; it is retried by the endpoint's schedule." },
 };
 
 const refer = (kind: string, name: string) => ({ $ref: `#/components/${kind}/${name}` });

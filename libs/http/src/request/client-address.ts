@@ -44,7 +44,7 @@ export function warnOfPeers(log: Logger): (peer: string) => void {
   return (peer) => {
     if (reported.has(peer) || reported.size >= peersMax) return;
     reported.add(peer);
-    log.warn({ peer }, "X-Forwarded-For of a peer that is not in http.trusted-proxies is ignored");
+    log.warn({ peer }, "X-Forwarded-For from a peer that is not in http.trusted-proxies is ignored");
   };
 }
 

@@ -6,7 +6,7 @@ import { runtimeProperties } from "@signalbox/runtime/properties";
 const rate = (requests: number, what: string) =>
   property.integer(
     { default: requests, min: 1, max: 1_000_000, unit: "requests" },
-    `Requests ${what} in one window; further ones are 429.`,
+    `Requests ${what} in one window; further ones get 429.`,
   );
 
 const window = (milliseconds: number, what: string) =>

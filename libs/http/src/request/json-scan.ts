@@ -230,7 +230,7 @@ const duplicate = (levels: readonly Level[]): JsonFlaw => ({
 const tooDeep = (levels: readonly Level[]): JsonFlaw => ({
   code: "too_deep",
   path: "",
-  message: `The body nests deeper than ${levels.length} levels.`,
+  message: `The body is nested more than ${levels.length} levels deep.`,
 });
 
 const outOfRange = (levels: readonly Level[]): JsonFlaw => ({

@@ -233,7 +233,7 @@ test("every kind of fault has a sentence of ours", () => {
     [{ url: "here" }, "url invalid_format: Must be an absolute URL."],
     [{ mail: "me" }, "mail invalid_format: Must be an e-mail address."],
     [{ uuid: "me" }, "uuid invalid_format: Must be a UUID."],
-    [{ either: 1 }, "either invalid: Must have one of the documented forms."],
+    [{ either: 1 }, "either invalid: Must match one of the documented forms."],
     [{ rows: { a: "x" } }, "rows.a invalid_type: Must be true or false."],
     [{ rule: "x" }, "rule invalid: Is not valid."],
     [{ labelled: "x" }, "labelled too_small: A label has nine characters."],

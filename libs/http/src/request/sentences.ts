@@ -22,7 +22,7 @@ export const sentenceOf: z.core.$ZodErrorMap = (issue) => {
     case "invalid_format":
       return `Must ${formOf(issue)}.`;
     case "invalid_union":
-      return "Must have one of the documented forms.";
+      return "Must match one of the documented forms.";
     default:
       return "Is not valid.";
   }

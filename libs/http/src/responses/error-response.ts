@@ -95,7 +95,7 @@ export const ErrorBody = z
         outcome: z
           .literal("unknown")
           .optional()
-          .describe("Present when the change may have been made after all; any other refusal has changed nothing."),
+          .describe("Present if the change may have been made after all; without it, nothing was changed."),
         doc_url: z.string().describe("The absolute address of the page that explains the codes, at `code`."),
       })
       .describe("The refusal."),
@@ -116,7 +116,7 @@ export const GraphqlErrorBody = z
               code: z.string().describe("Stable; branch on this."),
               request_id: z.string().describe("The id of the request; quote it in reports."),
             })
-            .describe("The code of the failure, and more about it."),
+            .describe("The code of the failure, and details."),
         }),
       )
       .describe("The refusal."),

@@ -74,7 +74,7 @@ export function limitProblem(facts: ImageFacts, limits: ImageLimits): LimitProbl
 
 /** Builds the problem of an animation with too many frames, which are not counted to the end. */
 export function tooManyFrames({ framesMax }: ImageLimits): LimitProblem {
-  return tooLarge("frames", `An animation may have at most ${framesMax} frames, this one has more.`);
+  return tooLarge("frames", `An animation may have at most ${framesMax} frames; this one has more.`);
 }
 
 function tooLarge(code: LimitProblem["code"], message: string): LimitProblem {

@@ -91,7 +91,7 @@ export class ImageChild {
       await child.#bound(ready.dataBytes);
     } catch (error) {
       child.kill();
-      throw new Error(`A process for images did not start: ${(error as Error).message}`, { cause: error });
+      throw new Error(`An image process did not start: ${(error as Error).message}`, { cause: error });
     }
     child.#process.on("message", (message: ChildMessage) => child.#onMessage(message));
     return child;

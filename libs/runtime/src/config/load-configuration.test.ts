@@ -277,7 +277,7 @@ const oddFiles: Readonly<Record<string, readonly [content: string | Buffer, at: 
   "two documents": ["http.port: 80\n---\nhttp.port: 81\n", "signalbox.yaml:2", "one YAML document"],
   "an alias of itself": ["http: &http\n  port: *http\n", "signalbox.yaml:2", "no alias of a map inside it"],
   "an alias of nothing": ["http.port: *none\n", "signalbox.yaml:1", "the anchor of an alias before it"],
-  "a name that is a list": ["http.port: 80\n? [a]\n: 1\n", "signalbox.yaml:2", "names that are texts"],
+  "a name that is a list": ["http.port: 80\n? [a]\n: 1\n", "signalbox.yaml:2", "names that are strings"],
   "a large integer": [
     "http.port: 9007199254740993\n",
     "signalbox.yaml:1",

@@ -143,14 +143,14 @@ function readYaml(file: string, text: string): ValueSource {
       if (around.has(value)) return refuse("no alias of a map inside it");
       around.add(value);
       for (const { key, value: child } of value.items) {
-        if (!isScalar(key)) faults.push({ origin: originAt(key as Node), expected: "names that are texts" });
+        if (!isScalar(key)) faults.push({ origin: originAt(key as Node), expected: "names that are strings" });
         else visit(name === "" ? textOf(key) : `${name}.${textOf(key)}`, child as Node | null, originAt(key));
       }
       around.delete(value);
       return;
     }
     const raw = rawOf(value);
-    if (raw === undefined) refuse("a text, a number, true, false, null or a list of texts");
+    if (raw === undefined) refuse("a string, a number, true, false, null or a list of strings");
     else if (entries.has(name)) refuse(`${name} once`);
     else entries.set(name, { raw, origin: keyOrigin });
   };

@@ -4,6 +4,6 @@ import { defineProperties, property } from "@signalbox/runtime";
 export const canaryProperties = defineProperties({
   "canary.enabled": property.boolean(
     { default: true },
-    "True makes a change of our own every minute and measures that it arrives everywhere.",
+    "True writes a canary change every minute and measures its arrival at every stage.",
   ),
 });

@@ -84,5 +84,6 @@ async function measure(ask: Ask, log: Logger): Promise<void> {
   if (Number.isNaN(answeredMs) || wayMs > wayMsMax) return;
   const { offsetMs, isNews } = setSystemClock(answeredMs + wayMs / 2);
   lastOffsetMs = offsetMs;
-  if (isNews) log.warn({ offsetSeconds: offsetMs / 1000 }, "the machine's clock is wrong; that of the service is used");
+  if (isNews)
+    log.warn({ offsetSeconds: offsetMs / 1000 }, "the machine's clock is wrong; using the service's own clock");
 }

@@ -90,7 +90,7 @@ const comparisons: Readonly<Record<AttributeRule["operator"], Comparison>> = {
 export function attributeProblem({ name, operator, value }: AttributeRule): { member: string; message: string } | null {
   const instead = accountAttributes[name];
   if (instead !== undefined)
-    return { member: "name", message: `${name} is the account's: use ${instead} of the rule.` };
+    return { member: "name", message: `${name} is an attribute of the account: use ${instead} of the rule.` };
   const wrong = (kind: string) => ({ member: "value", message: `The value of ${operator} must be ${kind}.` });
   switch (operator) {
     case "in":
@@ -106,8 +106,8 @@ export function attributeProblem({ name, operator, value }: AttributeRule): { me
     case "<=":
     case ">":
     case ">=":
-      return typeof value === "number" || typeof value === "string" ? null : wrong("a number or a text");
+      return typeof value === "number" || typeof value === "string" ? null : wrong("a number or a string");
     default:
-      return Array.isArray(value) ? wrong("a text, number or boolean") : null;
+      return Array.isArray(value) ? wrong("a string, number or boolean") : null;
   }
 }

@@ -72,7 +72,7 @@ function ruleProblems({ variants, rules }: FlagDefinition): FlagProblem[] {
         problems.push({ field: `${field}.value`, message: `The value of ${attribute.name} must be ${why}.` });
     }
     if (by !== undefined && percentage === undefined) {
-      problems.push({ field: `rules[${index}].by`, message: "by chooses a share: it needs percentage." });
+      problems.push({ field: `rules[${index}].by`, message: "by is only allowed with percentage." });
     }
     return problems;
   });

@@ -61,7 +61,7 @@ function replay({ outbox, groups }: OperatingParts): OperatingAction<deadLetters
     effect: ({ consumer }) => `put back for ${consumer}, behind later messages of its key`,
     async change(tx, letter) {
       const group = groups.find((one) => one.group === letter.consumer);
-      if (!group) throw changedMeanwhile(`There is no consumer ${letter.consumer} any more: drop the letter.`);
+      if (!group) throw changedMeanwhile(`The consumer ${letter.consumer} no longer exists: drop the dead letter.`);
       if (group.parks) await park(tx, letter);
       else await outbox.move(tx, [deadLetters.replayRecord(letter)]);
       await outbox.move(tx, [deadLetters.droppedLetter(group.service, letter.id)]);

@@ -145,7 +145,8 @@ function viewParkedKey(
 
 /** Locks the first message of the key. @throws AppError when another one is first now, or it is being tried */
 async function lockAsSeen(tx: Tx, key: parkedKeys.ParkedKey): Promise<void> {
-  if (!(await parkedKeys.lock(tx, key))) throw changedMeanwhile("The message is being tried now. Read the key again.");
+  if (!(await parkedKeys.lock(tx, key)))
+    throw changedMeanwhile("The message is being processed right now. Read the key again.");
   const now = await parkedKeys.find(tx, key.consumer, key.key);
   if (now?.head.seq !== key.head.seq || now.head.attempt !== key.head.attempt) throw changedMeanwhile();
 }

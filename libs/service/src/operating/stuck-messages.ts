@@ -148,7 +148,7 @@ function addAction<Message>(
 /** @throws AppError without an expected state: what an operator has not seen, nobody may give up. */
 function requireSeen(header: string | undefined, isDryRun: boolean): void {
   if (isDryRun || (header !== undefined && header.trim() !== "*")) return;
-  throw new AppError("invalid_request", "Send If-Match with the version that you have read, or dry_run.", {
+  throw new AppError("invalid_request", "Send If-Match with the version that you have read, or set dry_run.", {
     field: "If-Match",
   });
 }

@@ -171,7 +171,7 @@ class FollowedOverrides {
       this.#log.error("the event log does not answer and there is no copy of the overrides");
       return "nowhere";
     }
-    this.#log.warn({ revision: found.revision }, "the event log does not answer: the copy of the overrides is used");
+    this.#log.warn({ revision: found.revision }, "the event log does not respond: using the copy of the overrides");
     this.#kept = found;
     for (const { key, definition, revision } of found.flags) this.flags.put(key, definition, revision);
     return "copy";

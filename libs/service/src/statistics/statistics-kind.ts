@@ -28,7 +28,7 @@ export type StatisticsKind = ReturnType<typeof defineStatistics>;
 
 const shares = { p50_ms: 0.5, p95_ms: 0.95, p99_ms: 0.99 };
 const shareValues = Object.values(shares);
-const wholeRange = "Null unless figures are grouped by it, and in the group without one.";
+const wholeRange = "Null unless figures are grouped by it, and for the group without a value.";
 
 const ofGroup = "Counts of one group, in a bucket or in the whole range.";
 
@@ -125,7 +125,7 @@ function resourceOf({ name, description, dimensions, counters, times, current = 
   const counts = Object.entries(counters).map(([counter, text]) => [counter, z.int().describe(text)]);
   const quantiles = [50, 95, 99].map((percent) => [
     `p${percent}_ms`,
-    z.number().nullable().describe(`${percent} % of ${times} took at most so many milliseconds, within 2 %.`),
+    z.number().nullable().describe(`${percent}th percentile of ${times} in milliseconds, within 2 %.`),
   ]);
   const figures = Object.fromEntries([...labels, ...counts, ...(times === undefined ? [] : quantiles)]);
   const currentExample = Object.fromEntries(Object.keys(current).map((member) => [member, null]));
@@ -136,14 +136,14 @@ function resourceOf({ name, description, dimensions, counters, times, current = 
       bucket: Bucket.describe("Length of a bucket."),
       totals: z
         .array(z.object(figures).describe(ofGroup))
-        .describe("Figures of the whole range, one item for each group, the largest first."),
+        .describe("Figures of the whole range, one item per group, largest first."),
       items: z
         .array(
           z
-            .object({ start: timestamp.describe("Start of the bucket; a total has none."), ...figures })
+            .object({ start: timestamp.describe("Start of the bucket; null for a total."), ...figures })
             .describe(ofGroup),
         )
-        .describe("Figures of each bucket and group, in the order of time. Buckets without any are left out."),
+        .describe("Figures per bucket and group, in order of time. Empty buckets are left out."),
       ...current,
     })
     .meta({ id: name, description })

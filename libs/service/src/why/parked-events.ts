@@ -17,7 +17,7 @@ export function whyParked(service: ServiceName, pool: Pool): WhyFinder {
       const steps = parked.map(({ consumer, attempt, parkedAt, nextAt }) => {
         const after = `after ${attempt} tries, the next at ${nextAt?.toISOString()}`;
         const reason = `parked: ${nextAt === null ? "behind an earlier message of its key" : after}`;
-        const what = `The consumer ${consumer} of ${service} has parked the event.`;
+        const what = `The consumer ${consumer} of ${service} parked the event.`;
         return step({ at: parkedAt, id, what, verdict: "waiting", reason });
       });
       return { steps, next: [] };

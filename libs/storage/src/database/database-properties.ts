@@ -10,7 +10,7 @@ export const databaseProperties = defineProperties({
       secrecy: "secret",
       local: true,
     },
-    "Database of the service, created and migrated at start. ?sslmode=verify-full&sslrootcert=<file> for TLS with an authority of your own.",
+    "Database of the service, created and migrated at start. Add ?sslmode=verify-full&sslrootcert=<file> for TLS with your own certificate authority.",
   ),
   "database.pool.max": property.integer(
     { default: 10, unit: "connections", min: 1, max: 200 },
@@ -18,7 +18,7 @@ export const databaseProperties = defineProperties({
   ),
   "database.pool.waiting-max": property.integer(
     { default: 500, unit: "statements", min: 1, max: 100_000 },
-    "Statements that may wait for a connection; further requests are 503 at once.",
+    "Statements that may wait for a connection; further requests get 503 at once.",
   ),
   "database.connect-timeout": property.integer(
     { default: 5_000, unit: "ms", min: 100, max: 60_000 },

@@ -48,7 +48,7 @@ export function startPresence({ pool, runner }: { pool: Pool; runner: Runner }):
       } finally {
         held = null;
       }
-      if (!closing.signal.aborted) throw databaseAway("the connection that proves this process alive was lost");
+      if (!closing.signal.aborted) throw databaseAway("the liveness connection of this process was lost");
     });
   runner.worker("presence", async (stopping) => {
     shown = show();

@@ -88,7 +88,7 @@ export class ServerRole {
     if (!this.#isFresh(connection)) this.#demotedMs = systemClock.steadyMs();
     if (!this.#isWritable) return;
     this.#isWritable = false;
-    this.#log.warn({ pool: this.#pool }, "the database accepts no writes; its connections are opened anew");
+    this.#log.warn({ pool: this.#pool }, "the database accepts no writes; reopening its connections");
   }
 
   #promote(): void {

@@ -21,7 +21,7 @@ test("a database that can lose what it has acknowledged says by which settings",
     assert.deepEqual(await unsafeSettings(before), ofServer);
     await before.query(sql("", `alter database ${database.name} set synchronous_commit = off`));
     await before.close();
-    const ofDatabase = "PostgreSQL runs with synchronous_commit off: a crash loses changes that were answered";
+    const ofDatabase = "PostgreSQL runs with synchronous_commit off: a crash loses changes that were acknowledged";
     assert.deepEqual(await unsafeSettings(open()), [...ofServer, ofDatabase]);
   } finally {
     await context.close();

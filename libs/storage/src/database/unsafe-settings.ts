@@ -4,7 +4,7 @@ import { type Queryable, sql } from "./prepared-statement.ts";
 const losses: Readonly<Record<string, string>> = {
   fsync: "a power failure can destroy the database",
   full_page_writes: "a power failure can leave torn pages behind",
-  synchronous_commit: "a crash loses changes that were answered",
+  synchronous_commit: "a crash loses changes that were acknowledged",
 };
 
 const findOff = sql("", "select name from pg_settings where name = any($1) and setting = 'off' order by name");

@@ -35,7 +35,7 @@ export async function applyMigration(applying: Applying, file: MigrationFile): P
         const help = isLocked ? ". Another session holds the lock: end it, or raise database.start-wait" : "";
         throw new MigrationError(`${said}${help}`, { cause: error });
       }
-      log.warn({ migration: file.name, owner: history.owner }, "a migration gave way to a lock and will be retried");
+      log.warn({ migration: file.name, owner: history.owner }, "a migration timed out on a lock and will be retried");
       await sleep(pauseMs);
     }
   }

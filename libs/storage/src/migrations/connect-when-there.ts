@@ -30,7 +30,8 @@ export async function connectWhenThere(options: ConnectOptions): Promise<pg.Clie
       const where = `PostgreSQL at ${hostOf(options.url)}`;
       if (error instanceof MigrationError) throw error;
       if (isOfPooler(reasonOf(error))) throw new MigrationError(poolerFound, { cause: error });
-      if (!isUnavailable(error)) throw new MigrationError(`${where} refuses us: ${reasonOf(error)}`, { cause: error });
+      if (!isUnavailable(error))
+        throw new MigrationError(`${where} refused the connection: ${reasonOf(error)}`, { cause: error });
       if (pause >= pauses) {
         const message = `${where} did not answer within ${options.waitMs / 1000} s (${reasonOf(error)})`;
         throw new MigrationError(`${message}: start it, or correct database.url`, { cause: error });

@@ -112,7 +112,7 @@ for (const [said, first] of [
     await fixture.prisma("20260102000000_other", "create table other (id int);");
     await assert.rejects(run(), {
       name: "MigrationError",
-      message: /contracted by a newer version of service account: it has 20270101000000_future/,
+      message: /migrated by a newer version of service account, .*: it has 20270101000000_future/,
     });
     assert.deepEqual(await query("select to_regclass('other') as other"), [{ other: null }]);
   });
@@ -129,8 +129,8 @@ for (const [owner, forget] of [
     await fixture.librarySql("0010_initial.sql", "create table signalbox.initial (id int);");
     await assert.rejects(run(), {
       message:
-        `database ${database.name} was made by a version before ${oldestVersion}, which nothing upgrades: start with an ` +
-        "empty database, or with the version that made this one.",
+        `database ${database.name} was made by a version before ${oldestVersion}, which cannot be upgraded: start with an ` +
+        "empty database, or with the version that created this one.",
     });
     assert.deepEqual(await query("select to_regclass('initial') as a, to_regclass('signalbox.initial') as b"), [
       { a: null, b: null },
@@ -158,7 +158,7 @@ it("gives way to a session that holds a lock until that has ended", async () => 
   try {
     await reader.query("begin; select * from people");
     const waiting = run();
-    await eventually(() => logged.some(({ msg }) => msg === "a migration gave way to a lock and will be retried"));
+    await eventually(() => logged.some(({ msg }) => msg === "a migration timed out on a lock and will be retried"));
     await query("insert into people values (7)"); // a writer is blocked for one try at most
     await reader.query("commit");
     await waiting;
@@ -337,7 +337,8 @@ it("gives up a lock of migrations that is not given back, naming its holder and 
     await other.query("select pg_advisory_lock(72707369)");
     await assert.rejects(run({ waitMs: 300 }), {
       name: "MigrationError",
-      message: /is being migrated by another process .* \("a stuck migration" .*\): .* or raise database\.start-wait$/,
+      message:
+        /has been locked for migration by another process .* \("a stuck migration" .*\): .* or raise database\.start-wait$/,
     });
   } finally {
     await other.end();

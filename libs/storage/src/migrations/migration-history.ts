@@ -34,8 +34,8 @@ export class DatabaseTooOldError extends MigrationError {
 
   constructor(database: string) {
     super(
-      `database ${database} was made by a version before ${oldestVersion}, which nothing upgrades: start with an empty ` +
-        "database, or with the version that made this one.",
+      `database ${database} was made by a version before ${oldestVersion}, which cannot be upgraded: start with an empty ` +
+        "database, or with the version that created this one.",
     );
     this.database = database;
   }
@@ -65,7 +65,7 @@ export function pendingMigrations(
     if (!file && name < first) throw new DatabaseTooOldError(database);
     if (!file && !expansions.has(name)) {
       throw new MigrationError(
-        `database ${database} was contracted by a newer version of ${owner}: it has ${name}, which is unknown here. ` +
+        `database ${database} was migrated by a newer version of ${owner}, which removed what this version needs: it has ${name}, which is unknown here. ` +
           "Start that version or a later one, or restore the backup that was made before it.",
       );
     }

@@ -27,7 +27,7 @@ export async function takeMigrationLock({ client, database, log, waitMs }: Migra
     if (pause >= pauses) {
       const holder = await describeHolder(client);
       throw new MigrationError(
-        `database ${database} is being migrated by another process for longer than ${waitMs / 1000} s (${holder}): ` +
+        `database ${database} has been locked for migration by another process for more than ${waitMs / 1000} s (${holder}): ` +
           "wait until it is done, or end it, or raise database.start-wait",
       );
     }

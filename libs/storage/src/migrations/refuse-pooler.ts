@@ -7,8 +7,8 @@ export interface Asked {
 
 /** Said where a pooler was found. */
 export const poolerFound =
-  "database.url leads to a pooler such as PgBouncer. Signalbox keeps locks, LISTEN and prepared statements on its " +
-  "connections: let database.url lead to PostgreSQL itself";
+  "database.url points to a pooler such as PgBouncer. Signalbox needs session locks, LISTEN and prepared statements: " +
+  "point database.url to PostgreSQL itself";
 
 /** Tells whether a message refuses our start-up parameters, as PgBouncer does and PostgreSQL does not. */
 export const isOfPooler = (message: string): boolean => /^unsupported startup parameter/i.test(message);

@@ -137,6 +137,6 @@ function reasonOf({ status, code }: S3Refusal, bucket: string): string {
     case "SignatureDoesNotMatch":
       return "refuses blobs.secret-key: correct it";
     default:
-      return `refuses us (${status} ${code}): blobs.access-key may not list the bucket ${bucket}`;
+      return `denied access (${status} ${code}): blobs.access-key may not list the bucket ${bucket}`;
   }
 }

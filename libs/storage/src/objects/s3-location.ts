@@ -14,7 +14,8 @@ export function parseS3Url(text: string): S3Location {
   const [bucket, ...rest] = url.pathname.split("/").filter((part) => part !== "");
   const unknown = [...url.searchParams.keys()].filter((name) => name !== "region" && name !== "tls");
   if (!bucket || rest.length > 0) throw new Error("blobs.url must end in one bucket: s3://host:port/bucket");
-  if (unknown.length > 0) throw new Error(`blobs.url has the unknown option ${unknown[0]}; there are region and tls`);
+  if (unknown.length > 0)
+    throw new Error(`blobs.url has the unknown option ${unknown[0]}; known options are region and tls`);
   const port = Number(url.port) || (tls ? 443 : 80);
   return { host: url.hostname, port, tls, bucket, region: url.searchParams.get("region") ?? "us-east-1" };
 }

@@ -78,7 +78,7 @@ export function createS3Store(connection: S3Connection, presign: NonNullable<Obj
       connection
         .send({ method: "HEAD" }, ({ client, name }) => client.bucketExists(name))
         .then(
-          (exists) => (exists ? null : "the object store does not have our bucket"),
+          (exists) => (exists ? null : "the bucket in blobs.url does not exist in the object store"),
           (error: Error) =>
             `the object store does not answer: ${((error.cause as Error | undefined) ?? error).message}`,
         ),

@@ -42,8 +42,9 @@ export function startResealing(dependencies: Dependencies, columns: readonly Sea
     for (const pass of passes) results.push(await pass());
     const resealed = results.reduce((sum, result) => sum + result.resealed, 0);
     left = results.reduce((sum, result) => sum + result.unopened, 0);
-    if (resealed > 0) log.info({ resealed }, "texts were resealed with the first key");
-    if (left > 0) log.warn({ texts: left }, "sealed texts cannot be opened: their key is missing in secrets.keys");
+    if (resealed > 0) log.info({ resealed }, "encrypted values were re-encrypted with the first key");
+    if (left > 0)
+      log.warn({ texts: left }, "encrypted values cannot be decrypted: their key is missing in secrets.keys");
     return "done";
   });
 }

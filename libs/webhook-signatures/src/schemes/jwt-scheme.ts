@@ -133,7 +133,7 @@ const isAddress = (secret: string): boolean => /^https?:\/\//.test(secret);
 /** Describes the problem of a shared secret: what everybody can read is none. */
 const sharedSecretProblem = (secret: string, acceptsShort?: boolean): string | null =>
   isAddress(secret) || readKeySet(secret)
-    ? "With token_key secret the secret is a text that the sender signs with, not a JWKS or its address."
+    ? "With token_key secret the secret is the string that the sender signs with, not a JWKS or its address."
     : textSecretProblem(secret, acceptsShort);
 
 function keySetProblem(secret: string): string | null {
@@ -146,7 +146,7 @@ function keySetProblem(secret: string): string | null {
   if (url === null || /\s/.test(secret) || secret.length > addressLengthMax)
     return "The address of the JWKS is not a valid URL.";
   return url.username || url.password || url.hash
-    ? "The address of the JWKS must have no user, no password and no fragment."
+    ? "The address of the JWKS must not have a user, a password or a fragment."
     : null;
 }
 

@@ -30,7 +30,7 @@ const blockBytesMax = new Map([
 
 /** Decompresses an LZ4 frame block by block: the package's decoder of whole frames takes no bound. */
 async function decodeLz4(frame: Buffer, bytesMax: number): Promise<Buffer> {
-  if (frame.length < 7 || frame.readUInt32LE(0) !== magic) throw new Error("it is no LZ4 frame");
+  if (frame.length < 7 || frame.readUInt32LE(0) !== magic) throw new Error("it is not an LZ4 frame");
   const flags = frame.readUInt8(4);
   const blockMax = blockBytesMax.get((frame.readUInt8(5) >> 4) & 7);
   if (flags >> 6 !== 1 || (flags & 1) !== 0 || blockMax === undefined)

@@ -2,32 +2,32 @@ import { counter, gauge, histogram } from "./declare-metric.ts";
 
 /** Metrics of every process: its version, its workers, its configuration, and its engines. */
 const processMetrics = {
-  signalbox_build_info: gauge("Constant one, with the running version and commit.", ["version", "commit"]),
+  signalbox_build_info: gauge("Always 1; the labels are the running version and commit.", ["version", "commit"]),
   signalbox_worker_restarts_total: counter("Restarts of a worker after it failed.", ["worker"]),
   signalbox_worker_silence_seconds: gauge("Time since a worker last reported progress.", ["worker"]),
   signalbox_config_revision: gauge("Revision of the active overrides."),
-  signalbox_config_age_seconds: gauge("Time since it was last known that no newer override exists."),
-  signalbox_access_states_age_seconds: gauge("Time since the access topic was last read to its end."),
-  signalbox_clock_offset_seconds: gauge("Time of the database minus that of the machine, as last measured."),
+  signalbox_config_age_seconds: gauge("Time since the overrides were last known to be current."),
+  signalbox_access_states_age_seconds: gauge("Time since the access topic was last read to the end."),
+  signalbox_clock_offset_seconds: gauge("Clock offset of the database from the machine, as last measured."),
   signalbox_database_connections: gauge(
-    "Connections to the database by state; waiting counts the statements without one.",
+    "Database connections by state; waiting counts statements without a connection.",
     ["pool", "state"],
   ),
   signalbox_database_wait_seconds: histogram(
-    "Waiting time of a statement or a transaction for a connection.",
+    "Time that a statement or a transaction waited for a connection.",
     ["pool"],
     [0.001, 0.005, 0.025, 0.1, 0.25, 1, 5],
   ),
-  signalbox_cache_up: gauge("One while the cache answers and takes writes."),
+  signalbox_cache_up: gauge("1 while the cache responds and accepts writes."),
   signalbox_cache_calls_total: counter("Calls to the cache.", ["call", "outcome"]),
   signalbox_blob_seconds: histogram(
-    "Time until the object store answered a request.",
+    "Time until the object store responded to a request.",
     ["method", "outcome"],
     [0.005, 0.01, 0.025, 0.1, 0.25, 1, 5, 20],
   ),
-  signalbox_sealed_with_former_keys: gauge("Texts that only a former sealing key can open."),
+  signalbox_sealed_with_former_keys: gauge("Encrypted values that only a former key can decrypt."),
   signalbox_audit_refusals_left_out_total: counter(
-    "Refusals not written to the audit because the credential had too many of them.",
+    "Refusals not written to the audit log because the credential had too many of them.",
   ),
   signalbox_mails_total: counter("Attempts to send a mail.", ["kind", "outcome"]),
   signalbox_mail_oldest_seconds: gauge("Age of the oldest unsent mail."),
@@ -39,18 +39,18 @@ const requestBuckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10];
 /** Metrics of HTTP and GraphQL: requests, callers and refusals. */
 const edgeMetrics = {
   http_server_request_duration_seconds: histogram(
-    "Time from the start of handling a request to its written answer.",
+    "Time from the start of handling a request until its response is written.",
     ["method", "route", "status"],
     requestBuckets,
   ),
-  signalbox_http_requests_in_flight: gauge("Requests without an answer yet."),
+  signalbox_http_requests_in_flight: gauge("Requests in flight."),
   signalbox_http_overdue_seconds: gauge(
     "Longest time by which a running request has outlived its deadline or its client.",
   ),
   signalbox_unhandled_rejections_total: counter(
-    "Rejected promises that nobody awaited; each ended the request that it belonged to.",
+    "Unhandled promise rejections; each ended the request that it belonged to.",
   ),
-  signalbox_http_bytes_total: counter("Bytes of requests, in, and of their answers, out.", ["direction"]),
+  signalbox_http_bytes_total: counter("Bytes of requests (in) and of responses (out).", ["direction"]),
   signalbox_http_limited_total: counter("Requests refused by a rate limit.", ["limit"]),
   signalbox_principals_total: counter(
     "Checked credentials by result: remembered, resolved, refused, or unknown because account was unavailable.",
@@ -61,7 +61,7 @@ const edgeMetrics = {
     ["type", "outcome"],
   ),
   signalbox_graphql_breaker_open: gauge(
-    "Is 1 while nothing is sent to a subgraph because most of its last fetches failed, else 0.",
+    "1 while the circuit breaker of a subgraph is open because most of its last fetches failed, else 0.",
     ["subgraph"],
   ),
   signalbox_live_subscriptions: gauge("Open subscriptions of the graph."),
@@ -85,8 +85,8 @@ const edgeMetrics = {
 
 /** Metrics of events: the outbox of a service, the log, and its consumers. */
 const eventMetrics = {
-  signalbox_event_log_up: gauge("One while published events reach the event log."),
-  signalbox_event_log_topics_replaced_total: counter("Topics that a reader found made again, or in another log.", [
+  signalbox_event_log_up: gauge("1 while published events reach the event log."),
+  signalbox_event_log_topics_replaced_total: counter("Topics that a reader found recreated or in another log.", [
     "topic",
   ]),
   signalbox_outbox_published_total: counter("Events put on the log.", ["topic"]),
@@ -110,7 +110,7 @@ const eventMetrics = {
     [0.005, 0.01, 0.025, 0.1, 0.25, 1, 5, 30],
   ),
   signalbox_consumer_expired_total: counter("Messages that expired before they were handled.", ["consumer", "topic"]),
-  signalbox_consumer_halted_partitions: gauge("Partitions that wait at a batch which cannot be decoded.", [
+  signalbox_consumer_halted_partitions: gauge("Partitions blocked by a batch that cannot be decoded.", [
     "consumer",
     "topic",
   ]),
@@ -122,7 +122,7 @@ const eventMetrics = {
   signalbox_consumer_rebalances_total: counter("Times that a group reassigned its partitions.", ["consumer"]),
   signalbox_parked_depth: gauge("Messages parked behind a failure.", ["consumer"]),
   signalbox_parked_age_seconds: gauge("Age of the oldest parked message.", ["consumer"]),
-  signalbox_dead_letters_total: counter("Messages given up.", ["consumer"]),
+  signalbox_dead_letters_total: counter("Messages that consumers gave up on.", ["consumer"]),
 } as const;
 
 /** Metrics of webhooks received and delivered, of images, and of outbound requests. */
@@ -130,7 +130,7 @@ const productMetrics = {
   signalbox_webhooks_received_total: counter("Webhooks of partners.", ["scheme", "outcome"]),
   signalbox_webhooks_refused_total: counter("Refused webhooks of partners.", ["scheme", "reason"]),
   signalbox_webhook_verification_seconds: histogram(
-    "Time to judge a webhook, from its bytes to the verdict, without the database.",
+    "Time to verify a webhook, without the database.",
     ["scheme"],
     [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.01, 0.05],
   ),
@@ -149,9 +149,7 @@ const productMetrics = {
     ["sender", "outcome"],
   ),
   signalbox_webhook_attempt_seconds: histogram("Duration of one delivery attempt.", ["outcome"]),
-  signalbox_webhook_attempts_total: counter("Delivery attempts, by the class of the answer: 2xx to 5xx, or none.", [
-    "answer",
-  ]),
+  signalbox_webhook_attempts_total: counter("Delivery attempts, by response class: 2xx to 5xx, or none.", ["answer"]),
   signalbox_webhook_arrival_seconds: histogram(
     "Time from an event to its first successful delivery.",
     [],
@@ -163,17 +161,19 @@ const productMetrics = {
   ),
   signalbox_webhook_due_age_seconds: gauge("Age of the oldest due delivery."),
   signalbox_canary_age_seconds: gauge(
-    "Age of the newest change of the canary that has passed a stage: written and relayed by account and config, consumed and delivered by webhook-delivery.",
+    "Age of the newest canary change that has passed a stage: written and relayed by account and config, consumed and delivered by webhook-delivery.",
     ["stage"],
   ),
-  signalbox_canary_arrival_seconds: histogram("Time from a change of the canary to its arrival at our own receiver."),
+  signalbox_canary_arrival_seconds: histogram(
+    "Time from a canary change to its arrival at the deployment's own receiver.",
+  ),
   signalbox_access_canary_age_seconds: gauge(
     "Age of the newest change of account's canary that this instance has applied from the access states.",
   ),
   signalbox_config_canary_age_seconds: gauge(
     "Age of the newest change of config's canary that this instance has read from the overrides.",
   ),
-  signalbox_backup_age_seconds: gauge("Age of the newest backup that was found whole; absent before there is one."),
+  signalbox_backup_age_seconds: gauge("Age of the newest backup that was verified; absent until there is one."),
   signalbox_outbound_seconds: histogram(
     "Duration of a request to an address given by a caller: answered, or the stage at which it ended; forbidden was never sent.",
     ["outcome"],

@@ -5,7 +5,7 @@ const upstreamBuckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10
 
 /** Metrics of the edge's nginx, counted by the exporter beside it; no service exposes them. */
 export const nginxMetrics = {
-  edge_up: gauge("One while the status page of nginx answers."),
+  edge_up: gauge("1 while the status page of nginx responds."),
   edge_requests_total: counter("Answered requests, by service and published path.", ["route", "service", "status"]),
   edge_upstream_seconds: histogram(
     "Time that services took for a request, all attempts together.",
@@ -14,9 +14,9 @@ export const nginxMetrics = {
   ),
   edge_log_lines_total: counter("Lines of the access log: read, or unreadable.", ["outcome"]),
   edge_connections: gauge("Connections of clients: active, of which some are read, written to, or wait.", ["state"]),
-  edge_connections_max: gauge("Connections to clients and to services that nginx may have open."),
+  edge_connections_max: gauge("Largest number of connections that nginx may have open, to clients and services."),
   edge_connections_accepted_total: counter("Connections that nginx accepted."),
-  edge_connections_dropped_total: counter("Connections that nginx dropped at once, because it had no place for them."),
-  edge_certificate_end_timestamp_seconds: gauge("End of the certificate that the edge shows, in Unix time."),
-  edge_certificate_trusted: gauge("One while the shown certificate is for the right name and of a trusted authority."),
+  edge_connections_dropped_total: counter("Connections that nginx dropped at once because it had reached its limit."),
+  edge_certificate_end_timestamp_seconds: gauge("Expiry of the certificate that the edge serves, in Unix time."),
+  edge_certificate_trusted: gauge("1 while the served certificate has the right name and a trusted issuer."),
 } as const;
