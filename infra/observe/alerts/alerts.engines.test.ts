@@ -640,7 +640,11 @@ test("every alert has a section: meaning, checks with commands of each deploymen
     // A ticket alone pages nobody.
     const isPage = severities[name]?.some(({ severity }) => severity !== "ticket");
     const whom = section.split("### Escalate to\n")[1] ?? "";
-    assert.equal(/^(The on-call engineer|The page goes to the on-call engineer)/.test(whom), isPage, `${name}: ${whom}`);
+    assert.equal(
+      /^(The on-call engineer|The page goes to the on-call engineer)/.test(whom),
+      isPage,
+      `${name}: ${whom}`,
+    );
   }
   for (const metric of sections.join("").match(/\b(signalbox|http_server)_[a-z_]+\b/g) ?? [])
     assert.ok(metric.replace(/_(bucket|count|sum)$/, "") in metricCatalogue, `a runbook names ${metric}`);

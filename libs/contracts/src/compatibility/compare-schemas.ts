@@ -55,7 +55,10 @@ function compareEnums(accepted: JsonSchema, current: JsonSchema, path: string): 
   const gone = before.filter((value) => !after.includes(value));
   const added = after.filter((value) => !before.includes(value));
   return [
-    ...gone.map((value) => ({ path, problem: `the enum no longer allows ${text(value)}, which events in the log still contain` })),
+    ...gone.map((value) => ({
+      path,
+      problem: `the enum no longer allows ${text(value)}, which events in the log still contain`,
+    })),
     ...added.map((value) => ({ path, problem: `the enum now allows ${text(value)}, which current readers reject` })),
   ];
 }

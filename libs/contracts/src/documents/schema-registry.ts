@@ -12,7 +12,9 @@ export const envelopeProperties = {
   id: { type: "string", description: "The id of the event, the same on every delivery." },
   type: { type: "string", description: "The name of the event type." },
   created_at: { type: "string", format: "date-time", description: "The time of the event, RFC 3339." },
-  data: { description: "The subject as its GET returns it, plus `changed`; for a custom event, the data that was published." },
+  data: {
+    description: "The subject as its GET returns it, plus `changed`; for a custom event, the data that was published.",
+  },
   api_version: { type: "string", pattern: "^v[1-9][0-9]*$", description: "The version of `data`." },
   account_id: {
     type: ["string", "null"],

@@ -135,7 +135,8 @@ export const accountCanaryChangedEvent = defineEvent({
   topic,
   subject,
   audience: "internal",
-  description: "The account service's canary changed, as it does every minute. It is delivered to the deployment's own receiver.",
+  description:
+    "The account service's canary changed, as it does every minute. It is delivered to the deployment's own receiver.",
   data: z.object({ changed_at: timestamp }),
   example: { changed_at: "2026-01-02T10:30:00.000Z" },
 });

@@ -93,7 +93,8 @@ export const configCanaryChangedEvent = defineEvent({
   topic: "signalbox.config.v1",
   subject: "`canary`",
   audience: "internal",
-  description: "The config service's canary changed, as it does every minute. Every instance reads it like an override.",
+  description:
+    "The config service's canary changed, as it does every minute. Every instance reads it like an override.",
   data: z.object({ changed_at: timestamp }),
   example: { changed_at: "2026-01-02T10:30:00.000Z" },
 });
@@ -124,7 +125,9 @@ export const configAppliedEvent = defineEvent({
     pending_restart: z.array(z.string()).describe("Properties whose new value waits for a restart."),
     problems: z
       .array(z.string())
-      .describe("Overrides that the instance refused or could not start with, each with the reason but never with the value."),
+      .describe(
+        "Overrides that the instance refused or could not start with, each with the reason but never with the value.",
+      ),
     loaded_at: timestamp,
     applied_at: timestamp.optional().describe("When the instance applied that revision."),
     release: z.string().nullable().optional().describe("The release that it runs; null when it has no name."),

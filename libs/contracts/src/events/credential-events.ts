@@ -126,8 +126,7 @@ export const passkeyUpdatedEvent = defineEvent({
 export const passkeyDeletedEvent = defineEvent({
   ...passkeyEvent,
   name: "passkey.deleted",
-  description:
-    "A passkey was removed and no longer works. The purge of an account only emits `account.deleted`.",
+  description: "A passkey was removed and no longer works. The purge of an account only emits `account.deleted`.",
   data: passkeyData,
   example: { ...exampleOf(PasskeyResource), changed: [] },
 });

@@ -69,7 +69,8 @@ export const webhookEndpointDeletedEvent = defineEvent({
 export const webhookEndpointFailingEvent = defineEvent({
   ...shared,
   name: "webhook_endpoint.failing",
-  description: "An endpoint has been failing for a long time and will be disabled unless it recovers. Never sent to the endpoint itself.",
+  description:
+    "An endpoint has been failing for a long time and will be disabled unless it recovers. Never sent to the endpoint itself.",
   data: data.extend({
     failing_since: z.iso.datetime({ precision: 3 }).describe("The time of the first failure in a row."),
   }),

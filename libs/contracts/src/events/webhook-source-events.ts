@@ -53,10 +53,7 @@ export const webhookReceivedEvent = defineEvent({
       .enum(["pushed", "reconciled"])
       .optional()
       .describe("`reconciled` when the original was missed and recovered from the partner's own list."),
-    replay_of: z
-      .string()
-      .optional()
-      .describe("The id of the received webhook; present when its owner replayed it."),
+    replay_of: z.string().optional().describe("The id of the received webhook; present when its owner replayed it."),
     headers: z
       .record(z.string(), z.string())
       .optional()

@@ -65,17 +65,16 @@ export const AdministeredAccountResource = AccountResource.extend({
     .nullable()
     .describe("Upper limit on the account's scopes, in tokens and keys alike; null for all scopes of its roles."),
   metadata: z.record(z.string(), z.string()).describe("Strings that administrators attach, by name, at most 20."),
-  status_changed_by: z
-    .enum(["owner", "administrator", "system"])
-    .nullable()
-    .describe("Who changed the state last."),
+  status_changed_by: z.enum(["owner", "administrator", "system"]).nullable().describe("Who changed the state last."),
   next_statuses: z
     .array(z.enum(accountStates))
     .describe("States that an administrator can set now; empty once the account is being erased."),
   recovery_requested_at: timestamp
     .nullable()
     .describe("Time at which the owner requested the recovery of the disabled account; null without a request."),
-  purged_at: timestamp.nullable().describe("Time at which the personal fields were erased; what remains is a tombstone."),
+  purged_at: timestamp
+    .nullable()
+    .describe("Time at which the personal fields were erased; what remains is a tombstone."),
   links: z
     .object({
       self: z.string().describe("The path of this resource."),

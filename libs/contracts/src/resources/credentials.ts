@@ -62,7 +62,10 @@ export const ServiceClientResource = z
     last_used_at: timestamp.nullable().describe("Time of the last use of its secret, to the minute."),
     revoked_at: timestamp.nullable().describe("The time of its revocation; null if it was not revoked."),
   })
-  .meta({ id: "ServiceClient", description: "A program that acts for the account that created it; its secret is left out." })
+  .meta({
+    id: "ServiceClient",
+    description: "A program that acts for the account that created it; its secret is left out.",
+  })
   .register(examples, {
     example: {
       id: "cli_4nVq2Yc8WfKsR0bZxLtPgd",
@@ -158,7 +161,9 @@ const PortalTheme = z
       .string()
       .regex(/^#[0-9a-fA-F]{6}$/, "Must be a colour such as #0b57d0.")
       .optional()
-      .describe("The colour of buttons and links, such as `#0b57d0`. It is darkened or lightened until it is readable."),
+      .describe(
+        "The colour of buttons and links, such as `#0b57d0`. It is darkened or lightened until it is readable.",
+      ),
     radius: z.int().min(0).max(16).optional().describe("The radius of corners in pixels. Default: 6."),
     scheme: z.enum(["auto", "light", "dark"]).default("auto").describe("`auto` follows the subscriber's browser."),
   })

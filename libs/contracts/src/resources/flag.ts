@@ -134,7 +134,10 @@ export const FlagDefinition = z.strictObject({
     .nullable()
     .default(null)
     .describe("The schedule of the flag; outside of it everyone gets `off`."),
-  client: z.boolean().optional().describe("True when client keys, which have no scopes and are meant for browsers and apps, can read the flag."),
+  client: z
+    .boolean()
+    .optional()
+    .describe("True when client keys, which have no scopes and are meant for browsers and apps, can read the flag."),
   owner: z.string().min(1).max(100).describe("Contact for questions about the flag."),
   expires: day.nullable().default(null).describe("The day from which it is listed as stale."),
   salt: z

@@ -124,7 +124,10 @@ export const WebhookDeliveryResource = z
       .enum(["pending", "held", "parked", "succeeded", "exhausted", "cancelled"])
       .describe("The state of the delivery."),
     attempts: z.int().describe("Attempts made so far."),
-    last_status: z.int().nullable().describe("HTTP status of the response to the last attempt; null when there was none."),
+    last_status: z
+      .int()
+      .nullable()
+      .describe("HTTP status of the response to the last attempt; null when there was none."),
     last_error: z.string().nullable().describe("Why the last attempt failed, as a stable code."),
     created_at: timestamp,
     last_attempt_at: timestamp.nullable().describe("The time of the last attempt; null before the first."),

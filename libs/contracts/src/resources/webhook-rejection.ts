@@ -12,11 +12,12 @@ export const WebhookRejectionResource = z
     address: z.string().describe("The network address of the sender."),
     kept: z.boolean().describe("True when the whole webhook is kept and can be retried."),
     received_id: z.string().nullable().describe("The received webhook that a retry created."),
-    signed_at: timestamp
-      .nullable()
-      .describe("The signed timestamp as it was sent; null when none could be read."),
+    signed_at: timestamp.nullable().describe("The signed timestamp as it was sent; null when none could be read."),
     age_seconds: z.int().nullable().describe("Seconds from then to its arrival; negative for a time in the future."),
-    tolerance_seconds: z.number().nullable().describe("The largest deviation, in either direction, that the source accepted."),
+    tolerance_seconds: z
+      .number()
+      .nullable()
+      .describe("The largest deviation, in either direction, that the source accepted."),
     expected: z.enum(webhookSchemes).nullable().describe("The scheme of the source."),
     found: z.enum(webhookSchemes).nullable().describe("The scheme that the headers suggest; null for none."),
     headers_seen: z.array(z.string()).describe("Names of the headers that the scheme reads and the request had."),

@@ -14,7 +14,10 @@ export const WhyStep = z
     verdict: z
       .enum(whyVerdicts)
       .describe("`waiting` is not over yet; `hole` is a gap: it names what the chain cannot show, and why."),
-    reason: z.string().nullable().describe("The stable code or the sentence that explains a failure, a refusal or a wait."),
+    reason: z
+      .string()
+      .nullable()
+      .describe("The stable code or the sentence that explains a failure, a refusal or a wait."),
     by: z.string().nullable().describe("The credential that did it; null for the product or one that you may not see."),
     link: z.string().nullable().describe("The path of the resource; null where there is none."),
   })
