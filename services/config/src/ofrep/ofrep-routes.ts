@@ -69,11 +69,7 @@ const Question = z
   .object({
     context: z
       .looseObject({
-        targetingKey: z
-          .string()
-          .min(1)
-          .max(256)
-          .describe("The subject of the evaluation; the same key gets the same variant."),
+        targetingKey: z.string().min(1).max(256).describe("The subject; the same key gets the same variant."),
       })
       .describe("The evaluation context."),
   })

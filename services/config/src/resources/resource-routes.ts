@@ -23,16 +23,14 @@ const EnvironmentResource = z
         platform: z.string().describe("The platform that runs the process, such as `kubernetes`."),
       })
       .describe("The running build and where it runs."),
-    status: z
-      .enum(["up", "degraded", "draining"])
-      .describe("The state of the service; `draining` shortly before it stops."),
+    status: z.enum(["up", "degraded", "draining"]).describe("The state of the service; `draining` before it stops."),
     updated_at: z.iso.datetime({ precision: 3 }).describe("The time of the last change."),
     configuration: z.record(z.string(), z.unknown()).describe("Effective values; sensitive ones are shown as ******."),
     links: z
       .object({
         self: z.string().describe("The path of this resource."),
         config: z.string().describe("The path of the published configuration."),
-        status: z.string().describe("The state of the service; `draining` shortly before it stops."),
+        status: z.string().describe("The state of the service; `draining` before it stops."),
       })
       .describe("Paths of related resources."),
   })
@@ -51,9 +49,7 @@ const EnvironmentResource = z
 /** `/api/v1/status/config` (spec, "Configuration status resource v1"; CONTRACT §4). */
 const ConfigStatusResource = z
   .object({
-    status: z
-      .enum(["ok", "degraded"])
-      .describe("`degraded` when an instance rejected a value or the instances disagree."),
+    status: z.enum(["ok", "degraded"]).describe("`degraded` if an instance rejected a value or instances disagree."),
     revision: z.string().describe("The revision of the configuration."),
     loaded_at: z.iso.datetime({ precision: 3 }).describe("The time when the configuration was loaded."),
     sources: z.array(z.string()).describe("Where values come from, highest precedence first."),
@@ -67,12 +63,8 @@ const ConfigStatusResource = z
           ),
       })
       .describe("The result of the last validation."),
-    pending_restart: z
-      .array(z.string())
-      .describe("Properties, visible to the caller, whose new values take effect after a restart."),
-    stale_flags: z
-      .array(z.string())
-      .describe("Flags past their expiry, about which a decision is due. Only for operators."),
+    pending_restart: z.array(z.string()).describe("Properties whose new values take effect after a restart."),
+    stale_flags: z.array(z.string()).describe("Flags past their expiry, to be decided on. Only for operators."),
     services: z
       .array(
         z.object({

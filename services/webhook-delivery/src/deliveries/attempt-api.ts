@@ -13,10 +13,7 @@ export const timeFilter = {
   to: timeParameter().optional().describe("Before this time."),
 };
 const resultFilter = {
-  status_class: z
-    .enum(statusClasses)
-    .optional()
-    .describe("Only attempts with this status; `none` for those without a response."),
+  status_class: z.enum(statusClasses).optional().describe("Only attempts with this status; `none` for no response."),
   error: z
     .string()
     .regex(/^[A-Za-z0-9_-]{1,64}$/)

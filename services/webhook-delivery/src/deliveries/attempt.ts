@@ -41,10 +41,7 @@ export const AttemptResource = z
     id: identifier("The attempt"),
     delivery_id: identifier("The delivery"),
     endpoint_id: identifier("The endpoint"),
-    event_type: z
-      .string()
-      .nullable()
-      .describe("The name of the event; null for older attempts, which did not record it."),
+    event_type: z.string().nullable().describe("The name of the event; null for older attempts, which lack it."),
     number: z.int().describe("1 for the first."),
     started_at: timestamp,
     duration_ms: z.int().describe("The length of the attempt in milliseconds."),
@@ -60,10 +57,7 @@ export const AttemptResource = z
       ),
     status: z.int().nullable().describe("HTTP status; null if there was no response."),
     error: z.string().nullable().describe("Why there was no response, as a stable code."),
-    phase: z
-      .string()
-      .nullable()
-      .describe("Phase that failed if there was no response: `resolve`, `connect`, `tls` and so on."),
+    phase: z.string().nullable().describe("The phase that failed without a response, such as `connect`."),
     request_headers: headers.describe("Headers as sent; values of secret headers are masked."),
     response_headers: headers.describe("The first 4 KiB."),
     response: z.string().nullable().describe("The first 16 KiB of the response, decoded."),

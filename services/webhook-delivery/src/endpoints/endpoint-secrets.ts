@@ -73,7 +73,7 @@ const EndpointSecret = z
     secret: z
       .string()
       .meta({ examples: [secretExample] })
-      .describe("The secret that signs deliveries; shown here and nowhere else."),
+      .describe("The secret that signs deliveries; shown only here."),
   })
   .meta({ id: "WebhookEndpointSecret" });
 

@@ -52,7 +52,7 @@ const description = z
   .max(500)
   .check(readable({ lines: true }))
   .nullable()
-  .describe("A description for people.");
+  .describe("A text for people.");
 const names = new Set(webhookEventTypes.filter(({ audience }) => audience === "account").map(({ name }) => name));
 const canMatch = (filter: string): boolean =>
   filter.startsWith("received.") || names.has(filter) || isCustomFilter(filter);
@@ -74,9 +74,7 @@ export const CreateEndpointBody = z
     event_types: eventTypes,
     scope: WebhookEndpointResource.shape.scope
       .default("account")
-      .describe(
-        "`all`, for operators only: also the service's events about every other account. It cannot be changed.",
-      ),
+      .describe("`all`, for operators: also the service's events about every other account. It cannot be changed."),
     settings: SettingsBody.optional().describe(
       "The settings of the endpoint. Default for those left out: the defaults of the service.",
     ),

@@ -48,7 +48,7 @@ export const eventTypeExample = {
 export const EventTypeResource = z
   .object({
     name: z.string().describe("The name of the type."),
-    description: z.string().nullable().describe("A description for people."),
+    description: z.string().nullable().describe("A text for people."),
     own: z.boolean().describe("True for a type that the account declared."),
     example: z.unknown().optional().describe("Example of the data; only for the service's own types."),
     schema: z
@@ -89,7 +89,7 @@ const members = {
     .max(500)
     .check(readable({ lines: true }))
     .nullable()
-    .describe("A description for people."),
+    .describe("A text for people."),
   schema,
   enforcement: z
     .enum(enforcements)

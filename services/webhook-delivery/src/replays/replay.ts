@@ -102,7 +102,7 @@ const choice = {
     .array(z.string().min(1).max(200))
     .max(50)
     .default([])
-    .describe("Only events of these types; empty is all."),
+    .describe("Only these event types; empty is all."),
   event_ids: z.array(z.string().min(1).max(128)).max(1_000).default([]).describe("Only these events; empty is all."),
   to: dateInput.optional().describe("Deliveries of events before this time. Default: now."),
   rate: z.int().min(1).max(1_000).nullable().default(null).describe("Deliveries per second."),
@@ -117,10 +117,7 @@ export const StartReplayBody = z
     endpoint_id: endpointId,
     ...choice,
     from,
-    status: z
-      .enum(replayedStatuses)
-      .optional()
-      .describe("`waiting`: waiting for an attempt. Default: all of these states."),
+    status: z.enum(replayedStatuses).optional().describe("`waiting`: for an attempt. Default: all of these states."),
   })
   .refine(isForward, forward)
   .meta({ id: "StartWebhookReplay" })
@@ -139,10 +136,7 @@ export const RetryDeliveriesBody = z
     endpoint_id: endpointId.optional().describe("Only deliveries to this endpoint. Default: all push endpoints."),
     ...choice,
     from: from.optional().describe("Deliveries of events at this time or later. Default: all that are kept."),
-    status: z
-      .enum(retriedStatuses)
-      .optional()
-      .describe("The states of the deliveries. Default: all that were not delivered."),
+    status: z.enum(retriedStatuses).optional().describe("States of the deliveries. Default: all not delivered."),
   })
   .refine(isForward, forward)
   .meta({ id: "RetryWebhookDeliveries" })
