@@ -4,23 +4,23 @@ import parts from "../parts/parts.module.css";
 import type { Live, LiveState } from "./read-every.ts";
 
 const texts: Readonly<Record<LiveState, { readonly tone: Tone; readonly word: string; readonly title: string }>> = {
-  connecting: { tone: "wait", word: "connecting", title: "The page asks to be told of changes." },
-  live: { tone: "good", word: "live", title: "Changes are shown as they are made." },
-  behind: { tone: "wait", word: "catching up", title: "Changes of before come now, in their order." },
+  connecting: { tone: "wait", word: "connecting", title: "Subscribing to changes." },
+  live: { tone: "good", word: "live", title: "Changes appear as they happen." },
+  behind: { tone: "wait", word: "catching up", title: "Earlier changes are arriving, in order." },
   reconnecting: {
     tone: "wait",
     word: "reconnecting",
-    title: "The connection was lost. What happens meanwhile comes then.",
+    title: "The connection was lost. Missed changes arrive once it is back.",
   },
   paused: {
     tone: "off",
     word: "paused",
-    title: "The page stays as it is. What happens meanwhile comes when you resume.",
+    title: "The page stays as it is. Missed changes arrive when you resume.",
   },
   off: {
     tone: "off",
     word: "every 10 seconds",
-    title: "Subscriptions are not offered here, so the page is read again and again.",
+    title: "Subscriptions are not available here, so the page is refreshed.",
   },
 };
 

@@ -73,7 +73,7 @@ function Wait({ ms, retry }: { readonly ms: number; readonly retry: (() => void)
   useEffect(() => {
     if (seconds === 0) again.current?.();
   }, [seconds]);
-  return <p>{retry ? `It is tried again in ${seconds} s.` : `Wait ${seconds} s, then try again.`}</p>;
+  return <p>{retry ? `Retrying in ${seconds} s.` : `Wait ${seconds} s, then try again.`}</p>;
 }
 
 const Refusal = ({ error }: { readonly error: ApiError }) => (
@@ -116,20 +116,20 @@ function describe(error: Error, what: string): { readonly title: string; readonl
     case 401:
       return { title: "Your sign-in has ended", advice: "Sign in again; this page stays as it is." };
     case 403:
-      return { title: `You may not do this`, advice: "Ask an administrator of your account for the permission." };
+      return { title: `Permission denied`, advice: "Ask an administrator of your account for it." };
     case 404:
       return {
-        title: `There is no such ${what} any more`,
+        title: `Not found: ${what}`,
         advice: "It was deleted, its retention has ended, or it belongs to another account.",
       };
     case 409:
     case 412:
-      return { title: "It has changed meanwhile", advice: "Look at its present state, then decide again." };
+      return { title: "It has changed in the meantime", advice: "Review its current state, then decide again." };
     case 429:
       return { title: "Too many requests", advice: "Wait a moment, then try again." };
     default:
       return error.status >= 500
-        ? { title: `${what} cannot be read now`, advice: "The failure is on our side. Try again in a moment." }
-        : { title: "This was refused", advice: "Correct what is named above and send it again." };
+        ? { title: `Unavailable right now: ${what}`, advice: "The failure is on our side. Try again in a moment." }
+        : { title: "The request was refused", advice: "Correct the problem above and send it again." };
   }
 }

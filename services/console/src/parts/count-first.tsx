@@ -56,7 +56,7 @@ export function CountFirst<Input extends object>({ title, lead, verb, replay, fi
           trial.tried && (
             <>
               {count === 0 && `Nothing matches; there is nothing to ${verb.toLowerCase()} again. `}
-              {leftOut > 0 && `${leftOut.toLocaleString()} of endpoints that are not enabled are left out.`}
+              {leftOut > 0 && `${leftOut.toLocaleString()} to endpoints that are not enabled are left out.`}
             </>
           )
         }
@@ -85,7 +85,7 @@ export function bodyOfSpan({ hours, types }: ReplaySpan) {
 export const hoursAgo = (hours: string): string => new Date(Date.now() - Number(hours) * 3_600_000).toISOString();
 
 /** The field of a span's hours. */
-export const hoursField = { label: "Of the last hours", type: "number", min: 1, required: true } as const;
+export const hoursField = { label: "Last hours", type: "number", min: 1, required: true } as const;
 
 /** The fields of a span. */
 export const spanFields = { hours: hoursField, types: { label: "Event types", placeholder: "all" } } as const;

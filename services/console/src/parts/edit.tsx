@@ -136,8 +136,8 @@ export function EditForm<Input extends object>(props: EditFormProps<Input>) {
           Save
         </button>
         {onCancel && <Button label="Cancel" onClick={cancel} />}
-        {!onCancel && isChanged && <Button label="Undo changes" onClick={edit.drop} />}
-        <span role="status">{isChanged ? "Not saved yet." : saving.isSuccess && "Saved."}</span>
+        {!onCancel && isChanged && <Button label="Discard changes" onClick={edit.drop} />}
+        <span role="status">{isChanged ? "Unsaved changes." : saving.isSuccess && "Saved."}</span>
       </div>
       {conflict && <Conflict what={what} {...conflict} />}
     </form>
@@ -156,7 +156,7 @@ interface ConflictProps {
 
 /** Shows two versions of one thing and has the person choose. */
 export const Conflict = ({ what, differences, onMine, onTheirs, onBack }: ConflictProps) => (
-  <Box title={`The ${what} has changed meanwhile`} role="alertdialog" isOpen onClose={onBack}>
+  <Box title={`The ${what} has changed in the meantime`} role="alertdialog" isOpen onClose={onBack}>
     <p>Somebody saved this {what} after you had opened it. You both changed these fields:</p>
     <Table
       label="Both versions"
@@ -169,8 +169,8 @@ export const Conflict = ({ what, differences, onMine, onTheirs, onBack }: Confli
       }}
     />
     <div className={styles.row}>
-      <Button label="Save mine over it" className="main" onClick={onMine} />
-      <Button label="Take the saved version" onClick={onTheirs} />
+      <Button label="Overwrite with mine" className="main" onClick={onMine} />
+      <Button label="Use the saved version" onClick={onTheirs} />
       <Button label="Back to the form" onClick={onBack} />
     </div>
   </Box>

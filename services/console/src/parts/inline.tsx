@@ -48,7 +48,7 @@ export function Copy({ text, label, className, children }: CopyProps) {
   const [said, setSaid] = useState("");
   const copy = async () => {
     const isCopied = await copyText(text);
-    setSaid(isCopied ? " ✓ copied" : " not allowed here; select it and copy");
+    setSaid(isCopied ? " ✓ copied" : " blocked here; select and copy it");
     setTimeout(() => setSaid(""), 2000);
   };
   return (

@@ -155,7 +155,7 @@ export function Curl(call: Parameters<typeof curlText>[1]) {
   if (useIsPortal()) return null;
   return (
     <details>
-      <summary>The same with curl</summary>
+      <summary>Show as curl</summary>
       <Code text={curlText(deploymentUrl.href, call)} label={`curl of ${call.method ?? "GET"} ${call.path}`} />
     </details>
   );

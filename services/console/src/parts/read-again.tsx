@@ -13,7 +13,7 @@ export function useReadAgain(everyMs: number) {
   const [isPaused, setPaused] = useState(false);
   const control = (
     <span className={styles.row}>
-      <span className={styles.quiet}>{isPaused ? "Paused" : `Read again every ${durationText(everyMs)}`}</span>
+      <span className={styles.quiet}>{isPaused ? "Paused" : `Refreshed every ${durationText(everyMs)}`}</span>
       <Button label={isPaused ? "Resume" : "Pause"} onClick={() => setPaused(!isPaused)} />
     </span>
   );

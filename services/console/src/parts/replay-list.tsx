@@ -75,10 +75,10 @@ function columnsOf<One extends Replay>(props: ReplaysSoFarProps<One>, mayWrite: 
         {mayWrite && replay.status === "running" && (
           <Action
             label={`Cancel the ${noun}`}
-            dismiss="Let it go on"
+            dismiss="Keep it running"
             what={noun}
             kind="danger"
-            confirm={`${kept} The rest is left as it is.`}
+            confirm={`${kept} The rest is left alone.`}
             run={() => cancel(replay)}
           />
         )}

@@ -17,7 +17,7 @@ interface OnceProps {
 /** A secret that is shown once: here, until the person has put it away. */
 export const ShownOnce = ({ title, text, secret, onClose }: OnceProps) => (
   <Panel title={title}>
-    <p>{text} It is shown this once.</p>
+    <p>{text} It is shown only once.</p>
     <p role="status">
       <code>{secret}</code>
     </p>
@@ -50,7 +50,7 @@ export const LiveSecrets = ({ secrets, label = "Secrets", name = "Secret", since
     columns={{
       [name]: ({ id }) => <code>{id}</code>,
       [since]: ({ created_at }) => <Time at={created_at} />,
-      Ends: ({ ends_at }) => (ends_at ? <Time at={ends_at} /> : "in use, without an end"),
+      Expires: ({ ends_at }) => (ends_at ? <Time at={ends_at} /> : "never"),
     }}
   />
 );

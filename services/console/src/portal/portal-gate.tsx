@@ -16,18 +16,18 @@ export function PortalGate({ children }: { readonly children: ReactNode }) {
 
 const texts: Readonly<Record<Closed, { readonly title: string; readonly text: string; readonly advice: string }>> = {
   missing: {
-    title: "Open this page by its link",
-    text: "The address has no session. The page keeps its link in memory alone, so that nobody who comes after you finds it; loading the page again loses it.",
-    advice: "Go back to where you found the link and open it again. What you had saved is there.",
+    title: "Open this page from its link",
+    text: "The address contains no session. The page keeps the link in memory only, so that nobody who uses this browser after you finds it; reloading the page loses it.",
+    advice: "Go back to where you found the link and open it again. Everything you saved is still there.",
   },
   ended: {
-    title: "This link has ended",
-    text: "A link opens the page for an hour at most, and the account that made it can end it earlier.",
-    advice: "Go back to where you found the link and open the page from there: you get a new one.",
+    title: "This link is no longer valid",
+    text: "A link is valid for an hour at most, and the account that created it can end it earlier.",
+    advice: "Go back to where you found the link and open the page from there to get a new one.",
   },
   away: {
-    title: "No answer came",
-    text: "The link may be good, but the deployment did not answer. It may be restarting.",
+    title: "No response",
+    text: "The link may still be valid, but the deployment did not answer. It may be restarting.",
     advice: "Wait a moment, then open the link again.",
   },
 };

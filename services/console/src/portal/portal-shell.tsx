@@ -23,7 +23,7 @@ export function PortalShell() {
   return (
     <div className={styles.portal}>
       <a className={shell.skip} href="#main">
-        Skip to the page
+        Skip to content
       </a>
       <header className={`${parts.head} ${styles.top}`}>
         <nav aria-label="Pages of the portal">
@@ -41,7 +41,7 @@ export function PortalShell() {
         </nav>
         {!hasEnded && (
           <p>
-            This link ends <Time at={endsAt} />
+            This link expires <Time at={endsAt} />
           </p>
         )}
       </header>
@@ -49,8 +49,8 @@ export function PortalShell() {
         <div>
           {hasEnded && (
             <p role="alert" className={shell.banner}>
-              This link has ended, so nothing is read or sent any more. What you see and typed stays here; open the page
-              anew from where you found the link to go on.
+              This link is no longer valid, so nothing is loaded or sent. What you see and typed stays here; to
+              continue, open the page again from where you found the link.
             </p>
           )}
           <Outlet />

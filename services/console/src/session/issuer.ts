@@ -72,7 +72,7 @@ export async function completeSignIn(
   started: StartedSignIn | null,
 ): Promise<Tokens> {
   if (!started || answer.get("state") !== started.state || answer.get("iss") !== issuer.issuer)
-    throw new Error("This answer belongs to no sign-in of this page. Start again.");
+    throw new Error("This response does not belong to a sign-in of this page. Start again.");
   const refusal = answer.get("error_description") ?? answer.get("error");
   if (refusal !== null) throw new Error(refusal);
   const body = new URLSearchParams({
@@ -86,7 +86,7 @@ export async function completeSignIn(
   if (typeof tokens.access_token !== "string") {
     // A person who was removed from the chosen account comes back to their own by the next sign-in.
     forgetAccount();
-    throw new Error(String(tokens.error_description ?? "No token came."));
+    throw new Error(String(tokens.error_description ?? "No token was issued."));
   }
   return { accessToken: tokens.access_token, expiresAtMs: Date.now() + Number(tokens.expires_in ?? 0) * 1000 };
 }

@@ -158,8 +158,7 @@ export async function answerAsk(): Promise<void> {
   // Opened at once: browsers allow a window only in the moment of a press.
   const popup = window.open("about:blank", popupName, "popup,width=480,height=720");
   const { url, started } = await startSignIn(issuer, reason === "recent" ? { isRecent: true } : {});
-  if (!popup)
-    return complain("Your browser blocked the window of the sign-in. Allow windows of this page and press again.");
+  if (!popup) return complain("Your browser blocked the sign-in window. Allow pop-ups for this page and try again.");
   const channel = new BroadcastChannel(channelName);
   channel.onmessage = ({ data }: MessageEvent<string>) => {
     channel.close();

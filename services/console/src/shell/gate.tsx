@@ -17,7 +17,7 @@ export function Gate({ children }: { readonly children: ReactNode }) {
       <div>
         <h1>Signalbox</h1>
         {session.kind === "starting" ? (
-          <p role="status">Looking for your sign-in …</p>
+          <p role="status">Checking your sign-in …</p>
         ) : (
           <WaysIn issuer={session.issuer} problem={session.problem} />
         )}
@@ -38,7 +38,7 @@ function WaysIn({ issuer, problem }: { readonly issuer: Issuer | null; readonly 
         </p>
       )}
       {issuer === null ? (
-        <p>People of this deployment sign in elsewhere, and the console cannot return from there. Use an API key.</p>
+        <p>This deployment signs people in elsewhere, and that sign-in cannot return to the console. Use an API key.</p>
       ) : (
         <SignInButton issuer={issuer} />
       )}
@@ -52,7 +52,7 @@ function SignInButton({ issuer }: { readonly issuer: Issuer }) {
     const home = `${new URL(issuer.issuer).origin}${location.pathname}`;
     return (
       <p>
-        You can sign in at <a href={home}>{home}</a>, the name by which this deployment knows itself.
+        You can sign in at <a href={home}>{home}</a>, the public address of this deployment.
       </p>
     );
   }
@@ -72,7 +72,7 @@ function KeyForm() {
     <form className={parts.panel} onSubmit={submit}>
       <FieldOf
         label="Or an API key"
-        hint="It stays in the memory of this page and is gone when you close or reload it."
+        hint="Kept in the memory of this page only: closing or reloading it forgets the key."
         type="password"
         value={key}
         set={setKey}

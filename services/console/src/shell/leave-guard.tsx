@@ -18,7 +18,7 @@ export function LeaveGuard() {
       isOpen={leaving.status === "blocked"}
       onClose={() => leaving.reset?.()}
     >
-      <p>What you typed is not saved. The form has it again when you come back, until you close this tab.</p>
+      <p>Your changes are not saved. The form keeps them until you close this tab.</p>
       <div className={parts.row}>
         <Button label="Stay" className="main" onClick={() => leaving.reset?.()} />
         <Button label="Leave" onClick={() => leaving.proceed?.()} />

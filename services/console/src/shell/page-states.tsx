@@ -7,7 +7,7 @@ export const PageLoading = () => <p role="status">Loading …</p>;
 
 /** Shown for an address that no page has. */
 export const NotFound = () => (
-  <Page title="There is no such page">
+  <Page title="Page not found">
     <p>
       The address may be mistyped, or from another version of the console. Go <Link to="/">home</Link>.
     </p>
@@ -16,11 +16,11 @@ export const NotFound = () => (
 
 /** Shown when the code of a page does not come, as after a new release, or fails. */
 export const PageFailed = ({ error }: { readonly error: unknown }) => (
-  <Page title="This page does not open">
+  <Page title="This page failed to load">
     <p role="alert">{error instanceof Error ? error.message : String(error)}</p>
-    <p>A newer version may have been deployed meanwhile. Load the page again; you stay signed in.</p>
+    <p>A newer version may have been deployed. Reload the page; you stay signed in.</p>
     <p>
-      <Button label="Load again" className="main" onClick={() => location.reload()} />
+      <Button label="Reload" className="main" onClick={() => location.reload()} />
     </p>
   </Page>
 );

@@ -49,7 +49,7 @@ function Times() {
       set={chooseTimes}
       fields={{
         zone: {
-          label: "Times",
+          label: "Time zone",
           choices: [
             ["local", `local, ${zoneName({ ...times, zone: "local" })}`],
             ["utc", "UTC"],
@@ -88,7 +88,7 @@ export const SignOutEverywhere = () => (
     what="sign-in"
     title="Sign out everywhere"
     kind="danger"
-    confirm="Every sign-in of your account ends, on this device and on all others. API keys stay."
+    confirm="Every sign-in of your account ends, on this device and on all others. API keys stay valid."
     run={() => api.account.signOutEverywhere()}
     onDone={() => forgetSession("You are signed out everywhere.")}
   />

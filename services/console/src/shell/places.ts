@@ -38,7 +38,7 @@ export const placeGroups: readonly PlaceGroup[] = [
       { to: "/webhooks/connect", name: "Connect a sender", scope: "webhooks:write" },
       { to: "/webhooks/received", name: "Received", scope: "webhooks:read" },
       { to: "/webhooks/rejections", name: "Rejected", scope: "webhooks:read" },
-      { to: "/webhooks/bookmarks", name: "Kept", scope: "webhooks:read" },
+      { to: "/webhooks/bookmarks", name: "Bookmarks", scope: "webhooks:read" },
     ],
   },
   {

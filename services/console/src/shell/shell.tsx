@@ -17,7 +17,7 @@ export function Shell() {
   return (
     <div className={styles.shell}>
       <a className={styles.skip} href="#main">
-        Skip to the page
+        Skip to content
       </a>
       <header className={styles.side}>
         <Link to="/" className={styles.brand as string}>
@@ -30,7 +30,7 @@ export function Shell() {
         <div>
           {!isOnline && (
             <p role="status" className={styles.banner}>
-              You are offline. What you see is from before; nothing you type is lost.
+              You are offline. You see the last data that was loaded; nothing you type is lost.
             </p>
           )}
           <Outlet />
@@ -64,11 +64,11 @@ function onConnectionChange(listener: () => void): () => void {
 const texts = {
   ended: {
     title: "Your sign-in has ended",
-    text: "Sign in again in a window of its own. This page stays as it is, and what you have just sent goes out after that.",
+    text: "Sign in again in a separate window. This page stays as it is, and your last request is sent afterwards.",
   },
   recent: {
     title: "This needs a recent sign-in",
-    text: "You signed in more than 15 minutes ago. Confirm that it is you, in a window of its own; then the change goes on.",
+    text: "You signed in more than 15 minutes ago. Confirm that it is you in a separate window; the change then continues.",
   },
 } as const;
 

@@ -32,7 +32,9 @@ export function HomePage() {
           <NewestEvents live={live} />
         </>
       ) : (
-        <p>Your permissions show no webhooks. Ask an administrator of your account for the scope webhooks:read.</p>
+        <p>
+          Your permissions do not include webhooks. Ask an administrator of your account for the scope webhooks:read.
+        </p>
       )}
     </Page>
   );
@@ -134,7 +136,7 @@ function Checklist({ live }: { readonly live: Live }) {
   if (!data || isComplete(data)) return null;
   const { endpointId, hasEvent } = data;
   return (
-    <Panel title="To your first delivery">
+    <Panel title="Your first delivery">
       <ol>
         <li>
           <Status tone="good">done</Status> Sign in.
@@ -157,7 +159,7 @@ function Checklist({ live }: { readonly live: Live }) {
           .
         </li>
         <li>
-          <Step isDone={false} /> See it <Link to="/webhooks/deliveries">delivered</Link>. This list goes away then.
+          <Step isDone={false} /> See it <Link to="/webhooks/deliveries">delivered</Link>. This list then disappears.
         </li>
       </ol>
     </Panel>

@@ -30,7 +30,7 @@ function AskForm({ id }: { readonly id: string }) {
   return (
     <Form
       what="id"
-      submitLabel="Find out"
+      submitLabel="Trace"
       kind="main"
       className={parts.panel}
       initial={{ id }}
@@ -53,7 +53,7 @@ const Chain = ({ id }: { readonly id: string }) => (
     what="id"
     queryKey={["why", id]}
     read={() => readSteps(id)}
-    empty="Nothing is known of this id."
+    empty="Nothing found for this id."
     keyOf={({ place }) => place}
     columns={{
       Time: ({ at, before }) => (at ? <Moment at={at} after={before} /> : "now"),
