@@ -8,18 +8,18 @@ import { ScopeChoice } from "./scope-choice.tsx";
 export function useApplicationFields(): FieldsData<ApplicationInput> {
   const { data: own } = useCredential();
   return {
-    name: { label: "Name", hint: "People read it when they sign in.", required: true, maxLength: 100 },
+    name: { label: "Name", hint: "Shown when people sign in.", required: true, maxLength: 100 },
     redirectUris: {
-      label: "A sign-in may return to",
-      hint: "One address on each line, compared exactly. None for a device.",
+      label: "Redirect URIs",
+      hint: "One per line, compared exactly. None for a device.",
       rows: 2,
     },
-    signOutUris: { label: "A sign-out may return to", hint: "One address on each line.", rows: 2 },
-    logo: { label: "Address of its logo", hint: "https; shown where a person is asked. It may be empty.", type: "url" },
-    isAsking: { label: "Ask each person for consent; applications of others always ask" },
+    signOutUris: { label: "Sign-out URIs", hint: "One per line.", rows: 2 },
+    logo: { label: "Logo URL", hint: "https; shown when a person is asked for consent. Optional.", type: "url" },
+    isAsking: { label: "Ask each person for consent; third-party applications always ask" },
     scopes: ({ value, set }) => (
       <ScopeChoice
-        legend="Scopes of its tokens at most"
+        legend="Maximum scopes"
         // What it has already may stay, also where this person has less.
         offered={[...new Set([...(own?.scopes ?? []), ...value])]}
         chosen={value}

@@ -32,7 +32,7 @@ export function ApplicationPage() {
               what="application"
               name={application.data.data.name}
               kind="danger"
-              confirm="Nobody can sign in to it any more, and its tokens end everywhere within two seconds. This cannot be undone."
+              confirm="Nobody can sign in to it any more, and its tokens stop working everywhere within two seconds. This cannot be undone."
               run={() => api.oauthApplications.delete(id)}
               onDone={() => void navigate({ to: "/account/applications" })}
             />
@@ -61,9 +61,9 @@ function Facts({ application }: { readonly application: OauthApplication }) {
     <Panel title="Application">
       <Pairs
         items={[
-          ["Id, its client_id", <Id key="" value={id} />],
-          ["Runs", type],
-          ["Made by", party === "first" ? "us" : "others"],
+          ["Client id", <Id key="" value={id} />],
+          ["Type", type],
+          ["Party", party],
           ["Created", <Time key="" at={created_at} />],
           ["Changed", <Time key="" at={updated_at} />],
         ]}
@@ -84,16 +84,16 @@ function Secrets({ application: { id, name, secrets } }: { readonly application:
           <Rotate
             label="Rotate"
             what="secret"
-            text="The server gets another secret. The old one works beside it until the overlap ends."
+            text="The server gets a new secret. The old one works too until the overlap ends."
             rotate={rotate}
             onDone={setShown}
           />
           {secrets.some(({ ends_at }) => ends_at !== null) && (
             <Action
-              label="End the old secrets"
+              label="Revoke the old secrets"
               what="secret"
               kind="danger"
-              confirm="A server that still has an old secret gets no tokens any more."
+              confirm="A server that still uses an old secret gets no more tokens."
               run={() => api.oauthApplications.deletePreviousSecrets(id)}
             />
           )}

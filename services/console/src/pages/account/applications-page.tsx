@@ -28,7 +28,7 @@ export function ApplicationsPage() {
         noun="application"
         path="api/v1/oauth/applications"
         read={(query) => api.oauthApplications.list(query)}
-        empty="There is no application yet, besides those that are built in."
+        empty="No applications yet, apart from the built-in ones."
         columns={{
           Name: ({ id, name }) => (
             <>
@@ -36,8 +36,8 @@ export function ApplicationsPage() {
               <Id value={id} />
             </>
           ),
-          Runs: ({ type }) => type,
-          "Made by": ({ party }) => (party === "first" ? "us" : "others"),
+          Type: ({ type }) => type,
+          Party: ({ party }) => party,
           Scopes: ({ scopes }) => <Scopes scopes={scopes} />,
           Changed: ({ updated_at }) => <Time at={updated_at} />,
         }}
@@ -47,10 +47,10 @@ export function ApplicationsPage() {
 }
 
 const types = [
-  ["browser", "in a browser: a page with a script"],
-  ["server", "on a server: it keeps a secret"],
-  ["native", "on the person's machine"],
-  ["device", "on a device without a browser"],
+  ["browser", "browser: a single-page application"],
+  ["server", "server: keeps a secret"],
+  ["native", "native: on the person's machine"],
+  ["device", "device: has no browser"],
 ] as const;
 
 const initial = { ...emptyApplication, type: "browser" as (typeof types)[number][0], isOfOthers: false };
@@ -62,11 +62,11 @@ function NewApplication(ways: CreateProps<IssuedOauthApplication>) {
     <CreateForm
       title="New application"
       what="application"
-      submitLabel="Make the application"
+      submitLabel="Create the application"
       initial={initial}
       fields={{
-        type: { label: "It runs", choices: types },
-        isOfOthers: { label: "It was made by somebody else" },
+        type: { label: "Type", choices: types },
+        isOfOthers: { label: "Third-party application" },
         ...fields,
       }}
       run={(input) => {

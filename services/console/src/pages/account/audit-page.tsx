@@ -18,23 +18,23 @@ export const AuditPage = () => (
       filters={{
         action: "Action",
         outcome: choice("Outcome", ["done", "refused"]),
-        subject: "Id of what changed",
-        actor: "Id of who did it",
+        subject: "Subject id",
+        actor: "Actor id",
         since: moment("From"),
         until: moment("Until"),
       }}
-      empty="Nothing has happened yet."
+      empty="No entries yet."
       columns={{
-        When: ({ created_at, request_id }) => (
+        Time: ({ created_at, request_id }) => (
           <>
             <Time at={created_at} />
             {request_id && <Id value={request_id} why={false} />}
           </>
         ),
-        What: (entry) => <What entry={entry} />,
+        Action: (entry) => <What entry={entry} />,
         Outcome: ({ outcome }) => <Status>{outcome}</Status>,
         Subject: ({ subject }) => (subject ? <Id value={subject} /> : "the account"),
-        Who: (entry) => <Who entry={entry} />,
+        Actor: (entry) => <Who entry={entry} />,
       }}
     />
   </AccountFrame>

@@ -65,16 +65,16 @@ function Times({ credential }: { readonly credential: Credential }) {
         {created_by && ` by ${makers[created_by] ?? created_by}`}
       </div>
       <div>
-        used <Time at={last_used_at} />
+        last used <Time at={last_used_at} />
       </div>
       {(revoked_at ?? expires_at) !== null && (
         <div>
-          {revoked_at ? "revoked" : "ends"} <Time at={revoked_at ?? expires_at} />
+          {revoked_at ? "revoked" : "expires"} <Time at={revoked_at ?? expires_at} />
         </div>
       )}
       {older.map(({ id, ends_at }) => (
         <div key={id}>
-          old secret: ends <Time at={ends_at} />
+          old secret expires <Time at={ends_at} />
         </div>
       ))}
     </>
@@ -108,10 +108,10 @@ function Actions({ kind, credential, onIssued }: ActionsProps) {
       )}
       {kind.endPrevious && hasPrevious && (
         <Action
-          label="End the old secret"
+          label="Revoke the old secret"
           what="secret"
           kind="danger"
-          confirm="A program that still has the old secret gets no tokens any more."
+          confirm="A program that still uses the old secret gets no more tokens."
           run={() => kind.endPrevious?.(id) ?? Promise.resolve()}
         />
       )}
@@ -129,7 +129,7 @@ const Revoke = ({ kind, id, name }: { readonly kind: CredentialKind; readonly id
     isDanger
     what={kind.noun}
     initial={{ isWithCreated: false }}
-    fields={{ isWithCreated: { label: "Revoke also the keys and clients that it made, directly or through others" } }}
+    fields={{ isWithCreated: { label: "Also revoke the keys and clients that it created, directly or indirectly" } }}
     run={({ isWithCreated }) => kind.revoke(id, isWithCreated)}
   >
     <p>{name} stops working everywhere within two seconds. This cannot be undone.</p>
@@ -137,7 +137,7 @@ const Revoke = ({ kind, id, name }: { readonly kind: CredentialKind; readonly id
 );
 
 const lifetimes = [
-  ["", "never by itself"],
+  ["", "never"],
   ["1", "in a day"],
   ["30", "in 30 days"],
   ["90", "in 90 days"],
@@ -151,14 +151,14 @@ function NewCredential({ kind, ...ways }: CreateProps<Issued> & { readonly kind:
     <CreateForm
       title={`New ${kind.noun}`}
       what={kind.noun}
-      submitLabel={`Make the ${kind.noun}`}
+      submitLabel={`Create the ${kind.noun}`}
       initial={{ name: "", scopes: [] as Scope[], days: "" }}
       fields={{
-        name: { label: "Name", hint: "Says which program has it.", required: true, maxLength: 100 },
+        name: { label: "Name", hint: "Tells you which program uses it.", required: true, maxLength: 100 },
         scopes: ({ value, set }) => (
           <ScopeChoice legend="Scopes" offered={own?.scopes ?? []} chosen={value} choose={set} />
         ),
-        days: { label: "It ends", choices: lifetimes },
+        days: { label: "Expires", choices: lifetimes },
       }}
       run={({ name, scopes, days }, openedMs) => {
         if (scopes.length === 0) throw new Error(`Scopes: choose what the ${kind.noun} may do.`);

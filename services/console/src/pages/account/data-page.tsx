@@ -64,12 +64,12 @@ function Export() {
     >
       <p>
         One JSON document with the account, its logins, keys, passkeys, sign-ins and audit, and the records of its
-        images, endpoints and sources. Secrets and the bytes of images are not in it. It needs a recent sign-in.
+        images, endpoints and sources. It contains no secrets and no image files. Needs a recent sign-in.
       </p>
       {download.isPending && <progress aria-label="Export" />}
       <p role="status" className={parts.quiet}>
         {download.isPending && `${bytesText(bytes)} so far …`}
-        {download.data !== undefined && `Downloaded, ${bytesText(download.data)}, and complete.`}
+        {download.data !== undefined && `Download complete: ${bytesText(download.data)}.`}
         {download.error && isStopped && "Cancelled; nothing was saved."}
       </p>
       {download.error && !isStopped && <Failure error={download.error} what="export" />}
@@ -97,7 +97,7 @@ const endBytes = 64;
 /** @throws Error when the document broke off: its last member says that it is whole */
 async function checkComplete(blob: Blob): Promise<void> {
   const end = await blob.slice(-endBytes).text();
-  if (!/"complete":\s*true\s*}\s*$/.test(end)) throw new Error("The document broke off before its end.");
+  if (!/"complete":\s*true\s*}\s*$/.test(end)) throw new Error("The download ended before the document was complete.");
 }
 
 /** The two ends of an account: disabled, which an administrator undoes on request, and deleted. */
@@ -105,8 +105,8 @@ const Deletion = () => (
   <>
     <Panel title="Disable the account" actions={<Disable />}>
       <p>
-        Nothing is lost, and nothing works: no key, no client, no delivery. You can still sign in, read the account and
-        ask to have it back. Only an administrator of this deployment makes it active again.
+        Nothing is lost, but nothing works: no key, no client, no delivery. You can still sign in, read the account and
+        ask for reactivation. Only an administrator of this deployment can make it active again.
       </p>
     </Panel>
     <Panel title="Delete the account" actions={<Delete />}>
@@ -152,7 +152,7 @@ function Preview() {
     <Answer query={preview} what="preview">
       {(counts) => (
         <>
-          <h3>It would take along</h3>
+          <h3>What would be deleted</h3>
           <Pairs items={counts} />
         </>
       )}
@@ -170,7 +170,7 @@ const Disable = () => (
     initial={{ reason: "" }}
     fields={{
       reason: {
-        ...reasonField("Shown with the account, in refusals and in the audit. It may be empty.", 500, false),
+        ...reasonField("Shown with the account, in refusals and in the audit. Optional.", 500, false),
         rows: 3,
       },
     }}
@@ -192,12 +192,12 @@ function Delete() {
       isDanger
       what="account"
       initial={{ name: "" }}
-      fields={{ name: { label: `Type ${name} to go on`, required: true } }}
+      fields={{ name: { label: `Type ${name} to confirm`, required: true } }}
       isReady={(typed) => typed.name.trim() === name}
       run={() => api.account.delete()}
-      onDone={() => forgetSession("The account is deleted. An administrator can undo that for a time.")}
+      onDone={() => forgetSession("The account is deleted. An administrator can undo this for a time.")}
     >
-      <p>You are signed out, and nothing of this account works from then on. Export its data first.</p>
+      <p>You are signed out, and nothing in this account works any more. Export its data first.</p>
     </FormAction>
   );
 }

@@ -15,7 +15,7 @@ export function InvitationsPage() {
   const { action, panels, show } = useCreation({
     label: "Invite a person",
     form: (ways) => <NewInvitation {...ways} />,
-    onceOf: linkOf("Pass it on yourself, to one person: the first to accept gets the role."),
+    onceOf: linkOf("Give it to one person only: the first to accept gets the role."),
   });
   return (
     <AccountFrame title="Invitations" actions={action}>
@@ -30,7 +30,7 @@ export function InvitationsPage() {
         columns={{
           Person: ({ id, address }) => (
             <>
-              {address ?? "by a link"}
+              {address ?? "by link"}
               <Id value={id} />
             </>
           ),
@@ -60,7 +60,7 @@ const Role = ({ invitation: { role, scopes_max } }: { readonly invitation: Invit
 export const linkOf =
   (text: string) =>
   ({ url }: InvitationWithLink) =>
-    url === null ? null : { title: "The link of the invitation", text, secret: url };
+    url === null ? null : { title: "Invitation link", text, secret: url };
 
 export interface ActionsProps {
   readonly invitation: Invitation;
@@ -75,17 +75,17 @@ export function InvitationActions({ invitation: { id, status, address }, onSent 
   return (
     <div className={parts.row}>
       <Action
-        label={address === null ? "Make another link" : "Send again"}
-        title={address === null ? "Make another link" : `Send the invitation of ${address} again`}
+        label={address === null ? "New link" : "Send again"}
+        title={address === null ? "New link" : `Send the invitation for ${address} again`}
         what="invitation"
-        confirm="It has a new link, which ends the earlier one, and is valid for at least seven days."
+        confirm="It gets a new link, valid for at least seven days, and the old one stops working."
         run={resend}
       />
       {status === "open" && (
         <Action
           label="Revoke"
           what="invitation"
-          name={address === null ? "by a link" : `of ${address}`}
+          name={address === null ? "by link" : `for ${address}`}
           kind="danger"
           confirm="Its link stops working at once."
           run={() => api.invitations.revoke(id)}
@@ -122,7 +122,7 @@ const initial = {
 /** The field of an invited person. */
 export const addressField = {
   label: "E-mail address",
-  hint: "Empty: you get a link to pass on yourself, shown once.",
+  hint: "Empty: you get a link to pass on, shown once.",
   type: "email",
 } as const;
 
@@ -137,14 +137,14 @@ function NewInvitation(ways: CreateProps<InvitationWithLink>) {
       initial={initial}
       fields={({ isBounded }) => ({
         address: addressField,
-        name: { label: "Name", hint: "Empty: the person gives it." },
+        name: { label: "Name", hint: "Empty: the person enters it." },
         role: { label: "Role", choices: roles },
         days: { label: "Valid for", choices: lifetimes },
-        isBounded: { label: "Less than the role brings" },
+        isBounded: { label: "Restrict the scopes" },
         scopes:
           isBounded &&
           (({ value, set }) => (
-            <ScopeChoice legend="Scopes at most" offered={own?.scopes ?? []} chosen={value} choose={set} />
+            <ScopeChoice legend="Maximum scopes" offered={own?.scopes ?? []} chosen={value} choose={set} />
           )),
       })}
       run={({ address, name, role, days, isBounded, scopes }, openedMs) =>

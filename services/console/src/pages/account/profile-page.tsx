@@ -50,9 +50,9 @@ function Facts({ account }: { readonly account: Account }) {
         items={[
           ["Status", <Status key="">{status}</Status>],
           status_changed_at && ["Since", <Time key="" at={status_changed_at} />],
-          status_reason && ["Because", status_reason],
+          status_reason && ["Reason", status_reason],
           ["Id", <Id key="" value={id} />],
-          external_id && ["Id elsewhere", <Id key="" value={external_id} why={false} />],
+          external_id && ["External id", <Id key="" value={external_id} why={false} />],
           ["Created", <Time key="" at={created_at} />],
           ["Changed", <Time key="" at={updated_at} />],
         ]}
@@ -70,14 +70,14 @@ function Recovery() {
       <p>The account is disabled: only an administrator of this deployment can make it active again.</p>
       {!isAsked && (
         <Action
-          label="Ask to have it back"
+          label="Request reactivation"
           what="request"
           kind="main"
           run={() => api.account.requestRecovery()}
           onDone={() => setAsked(true)}
         />
       )}
-      <p role="status">{isAsked && "Administrators see your request now."}</p>
+      <p role="status">{isAsked && "Administrators can see your request now."}</p>
     </div>
   );
 }
@@ -97,9 +97,9 @@ function EditProfile({ current }: { readonly current: Versioned<Account> }) {
       label="Profile"
       what="account"
       fields={{
-        displayName: { label: "Name", hint: "Other people see it.", required: true, maxLength: 100 },
-        locale: { label: "Language", hint: "Of mails and pages, such as en or de.", required: true },
-        timezone: { label: "Time zone", hint: "Times in mails are in it.", required: true, list: "timezones" },
+        displayName: { label: "Name", hint: "Visible to other people.", required: true, maxLength: 100 },
+        locale: { label: "Language", hint: "For emails and pages, such as en or de.", required: true },
+        timezone: { label: "Time zone", hint: "Used for times in emails.", required: true, list: "timezones" },
       }}
     >
       <h2>Profile</h2>
@@ -124,12 +124,12 @@ function EditMails({ current }: { readonly current: Versioned<AccountSettings> }
   return (
     <EditForm
       edit={edit}
-      label="Mails"
+      label="Emails"
       what="settings"
       fields={{ productUpdates: { label: "News about the product" } }}
     >
       <h2>Mails</h2>
-      <p className={parts.quiet}>Mails about the safety of your account come in any case.</p>
+      <p className={parts.quiet}>You always get emails about the security of your account.</p>
     </EditForm>
   );
 }
@@ -148,7 +148,7 @@ function Contact({ account, mayWrite }: { readonly account: Account; readonly ma
             what="address"
             name={address}
             kind="danger"
-            confirm="No mails come any more, and no code by which you could sign in. The last way in to the account cannot be removed."
+            confirm="You get no more emails, and cannot sign in with a code. The last way to sign in cannot be removed."
             run={() => change(null)}
           />
         )
@@ -163,7 +163,7 @@ function Contact({ account, mayWrite }: { readonly account: Account; readonly ma
             </Status>
           </>
         ) : (
-          "There is none: you get no mails, and cannot sign in with a code."
+          "None: you get no emails and cannot sign in with a code."
         )}
       </p>
       {pending && <Pending address={pending} mayWrite={mayWrite} />}
@@ -177,7 +177,7 @@ const change = (address: string | null) => api.account.update({ contact_address:
 function Pending({ address, mayWrite }: { readonly address: string; readonly mayWrite: boolean }) {
   const waits = (
     <p role="status">
-      <strong>{address}</strong> waits for the code that was mailed to it. Until then the address above is in use.
+      <strong>{address}</strong> is waiting for the code that was emailed to it. Until then the address above is in use.
     </p>
   );
   if (!mayWrite) return <div className={parts.notice}>{waits}</div>;
@@ -191,7 +191,7 @@ function Pending({ address, mayWrite }: { readonly address: string; readonly may
       initial={{ code: "" }}
       fields={{
         code: {
-          label: "Code from the mail",
+          label: "Code from the email",
           required: true,
           inputMode: "numeric",
           autoComplete: "one-time-code",
@@ -214,13 +214,13 @@ function Pending({ address, mayWrite }: { readonly address: string; readonly may
 const NewAddress = () => (
   <Form
     what="address"
-    submitLabel="Mail a code"
+    submitLabel="Send a code"
     label="Change the address"
     initial={{ address: "" }}
     fields={{
       address: {
-        label: "Another address",
-        hint: "A code is mailed to it. The address in use gets a mail too, with a way to object.",
+        label: "New address",
+        hint: "It gets a code by email. The current address gets an email too, with a way to object.",
         type: "email",
         required: true,
         autoComplete: "email",

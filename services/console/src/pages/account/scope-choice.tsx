@@ -5,7 +5,7 @@ import type { Scope } from "../../session/api.ts";
 const texts: Readonly<Record<Scope, string>> = {
   "account:read": "read the account, its keys and its audit",
   "account:write": "change the profile and the contact address",
-  "account:security": "make and end keys, clients, passkeys and sign-ins",
+  "account:security": "create and revoke keys, clients, passkeys and sign-ins",
   "account:admin": "administer all accounts of this deployment",
   "images:read": "read images",
   "images:write": "upload, change and delete images",
@@ -15,8 +15,8 @@ const texts: Readonly<Record<Scope, string>> = {
   "webhooks:read": "read endpoints, sources and deliveries",
   "webhooks:write": "change endpoints and sources, and send again",
   "events:publish": "publish events",
-  "management:read": "read how the services do",
-  "operations:read": "read what is parked, dead and behind",
+  "management:read": "read the state of the services",
+  "operations:read": "read parked and dead messages, and lag",
   "operations:write": "send parked and dead messages again, or drop them",
 };
 

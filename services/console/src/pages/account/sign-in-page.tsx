@@ -42,8 +42,8 @@ function Passkeys({ maySecure }: PartProps) {
       }
       lead={
         <p>
-          A passkey signs you in by the lock of your device, without a code. It is added on the page of the sign-in,
-          which alone may ask your browser for one.
+          A passkey signs you in with your device's screen lock, without a code. You add it on the sign-in page, as no
+          other page may ask your browser for one.
         </p>
       }
       queryKey={["passkeys"]}
@@ -54,7 +54,7 @@ function Passkeys({ maySecure }: PartProps) {
       columns={{
         Name: ({ name }) => name,
         Passkey: ({ id }) => <Id value={id} />,
-        Kept: ({ synced }) => (synced ? "on your synced devices" : "on one device"),
+        Stored: ({ synced }) => (synced ? "on your synced devices" : "on one device"),
         Added: ({ created_at }) => <Time at={created_at} />,
         "Last used": ({ last_used_at }) => <Time at={last_used_at} />,
         Change: maySecure && (({ id, name }) => <PasskeyActions id={id} name={name} />),
@@ -78,8 +78,8 @@ function RecoveryCodes({ maySecure }: PartProps) {
       actions={
         maySecure && (
           <Action
-            label="Make new codes"
-            title="Make new recovery codes"
+            label="Create new codes"
+            title="Create new recovery codes"
             what="recovery codes"
             confirm="Ten new codes are shown once. Earlier ones no longer work."
             run={async () => setCodes((await api.recoveryCodes.create()).codes)}
@@ -87,7 +87,7 @@ function RecoveryCodes({ maySecure }: PartProps) {
         )
       }
     >
-      <p>Codes that are left: {counted.data?.left ?? "…"}</p>
+      <p>Codes left: {counted.data?.left ?? "…"}</p>
     </Panel>
   );
 }
@@ -100,7 +100,7 @@ const PasskeyActions = ({ id, name }: { readonly id: string; readonly name: stri
       what="passkey"
       name={name}
       kind="danger"
-      confirm={`${name} signs you in no more. Remove it from your device too. The last way in to the account cannot be removed.`}
+      confirm={`${name} no longer signs you in. Remove it from your device too. The last way to sign in cannot be removed.`}
       run={() => api.passkeys.remove(id)}
     />
   </div>
@@ -125,7 +125,7 @@ function Logins({ maySecure }: PartProps) {
         label="Identity providers"
         columns={{
           Provider: ({ issuer }) => issuer,
-          "Person there": ({ subject_hint }) => subject_hint,
+          Subject: ({ subject_hint }) => subject_hint,
           Connected: ({ created_at }) => <Time at={created_at} />,
           Change:
             maySecure &&
@@ -135,7 +135,7 @@ function Logins({ maySecure }: PartProps) {
                 what="login"
                 name={`at ${issuer}`}
                 kind="danger"
-                confirm={`${issuer} signs you in to this account no more. The last way in to the account cannot be removed.`}
+                confirm={`${issuer} no longer signs you in to this account. The last way to sign in cannot be removed.`}
                 run={() => api.identities.unlink(id)}
               />
             )),
@@ -156,7 +156,7 @@ const SignIns = ({ maySecure }: PartProps) => (
       columns={{
         Browser: ({ browser, current }) => (
           <>
-            {browser ?? "unknown"} {current && <Status tone="good">this one</Status>}
+            {browser ?? "unknown"} {current && <Status tone="good">current</Status>}
           </>
         ),
         Address: ({ address }) => address ?? "unknown",

@@ -23,7 +23,7 @@ export function TeamPage() {
     label: "Invite a member",
     isAllowed: mayManage,
     form: (ways) => <NewMember {...ways} />,
-    onceOf: linkOf("Pass it on yourself, to one person: the first to accept joins the account."),
+    onceOf: linkOf("Give it to one person only: the first to accept joins the account."),
   });
   return (
     <AccountFrame title="Team" actions={action}>
@@ -39,7 +39,9 @@ export function TeamPage() {
 const Members = ({ mayManage }: { readonly mayManage: boolean }) => (
   <PanelList
     title="Members"
-    lead={<p>People who may act for this account. The person whose own account it is owns it and is not listed.</p>}
+    lead={
+      <p>People who may act for this account. The person whose own account it is always owns it and is not listed.</p>
+    }
     queryKey={["members"]}
     read={() => api.members.list(query)}
     empty="Nobody else is a member of this account."
@@ -67,7 +69,7 @@ const MemberActions = ({ member: { id, role, member_name: name } }: { readonly m
           label={`Make ${other}`}
           title={`Make ${name} ${other}`}
           what="member"
-          confirm={`${name} is ${other} in every service within two seconds.`}
+          confirm={`${name} becomes ${other} in every service within two seconds.`}
           run={() => api.members.changeRole(id, { role: other })}
         />
       ))}
@@ -89,9 +91,9 @@ const Invited = ({ onSent }: Pick<ActionsProps, "onSent">) => (
     read={() => api.invitations.list({ ...query, account_id: "mine", status: "open" })}
     empty="No invitation is open."
     columns={{
-      Person: ({ address }) => address ?? "by a link",
+      Person: ({ address }) => address ?? "by link",
       Role: ({ role }) => role,
-      Ends: ({ expires_at }) => <Time at={expires_at} />,
+      Expires: ({ expires_at }) => <Time at={expires_at} />,
       Change: (one) => <InvitationActions invitation={one} onSent={onSent} />,
     }}
   />
@@ -135,7 +137,7 @@ function MembershipActions({
   const mayLeave = useMay("account:write");
   return (
     <div className={parts.row}>
-      {!isActing && <Button label="Act for this account" onClick={() => actFor(accountId)} />}
+      {!isActing && <Button label="Switch to this account" onClick={() => actFor(accountId)} />}
       {mayLeave && (
         <Action
           label="Leave"

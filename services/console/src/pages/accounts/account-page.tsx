@@ -58,14 +58,14 @@ function Facts({ account }: { readonly account: AdministeredAccount }) {
             </span>,
           ],
           ["Reason", status_reason ?? "–"],
-          recovery_requested_at && ["Asks to come back", <Time key="" at={recovery_requested_at} />],
+          recovery_requested_at && ["Reactivation requested", <Time key="" at={recovery_requested_at} />],
           purged_at && ["Erased", <Time key="" at={purged_at} />],
-          ["Address", contact_address ?? "none is confirmed"],
+          ["Address", contact_address ?? "none confirmed"],
           ["Roles", roles.join(", ") || "none"],
-          ["Scopes", scopes_max?.join(", ") ?? "all that its roles bring"],
+          ["Scopes", scopes_max?.join(", ") ?? "all that its roles allow"],
           ["External id", external_id ?? "–"],
           [
-            "Texts",
+            "Metadata",
             Object.entries(metadata)
               .map(([name, text]) => `${name}: ${text}`)
               .join(", ") || "–",
@@ -81,7 +81,7 @@ function Facts({ account }: { readonly account: AdministeredAccount }) {
 /** The newest entries of the audit of the account. */
 const Audit = ({ id }: { readonly id: string }) => (
   <PanelList
-    title="Newest entries of its audit"
+    title="Recent audit"
     queryKey={["administered-audit", id]}
     options={{ refetchOnWindowFocus: false }}
     read={() => api.accountAuditLog.list(id, { limit: 10 })}
@@ -110,11 +110,11 @@ interface Wanted {
 const effects: Readonly<Record<Wanted["status"], string>> = {
   active: "The owner may do everything again: writes are taken, and held deliveries go out.",
   suspended:
-    "The owner can sign in and read, and nothing else. Writes are refused, deliveries are held, subscriptions end. It holds in every service within two seconds.",
+    "The owner can sign in and read, and nothing else. Writes are refused, deliveries are held, subscriptions end. It applies in every service within two seconds.",
   disabled:
-    "The owner can read the account, ask to have it back, and delete it. Everything else is refused within two seconds.",
+    "The owner can read the account, request reactivation, and delete it. Everything else is refused within two seconds.",
   deleted:
-    "Nobody can use the account. Its keys and sign-ins end, and its data is erased when the time to undo it is over. Needs a recent sign-in.",
+    "Nobody can use the account. Its keys and sign-ins end, and its data is erased once this can no longer be undone. Needs a recent sign-in.",
 };
 
 const administeredKey = (id: string) => ["administered-account", id];
@@ -131,11 +131,11 @@ function ChangeStatus({ current, read }: ChangeStatusProps) {
   const [to, setTo] = useState<Wanted["status"] | null>(null);
   const choices = next_statuses.filter((state): state is Wanted["status"] => state !== "pending");
   return (
-    <Panel title="Change its state">
+    <Panel title="Change status">
       {before !== null && next_statuses.includes(before) && (
         <UndoStatus current={current} to={before as Wanted["status"]} onDone={() => setBefore(null)} />
       )}
-      {choices.length === 0 && <p>No other state can follow: the account is erased, or is being erased.</p>}
+      {choices.length === 0 && <p>No other status is possible: the account is erased, or is being erased.</p>}
       <div className={parts.row}>
         {choices.map((state) => (
           <Button key={state} label={`Make it ${state}`} aria-pressed={to === state} onClick={() => setTo(state)} />
@@ -209,7 +209,7 @@ function Preview({ to, current, read, onDone, onCancel }: PreviewProps) {
   );
 }
 
-const reason = reasonField("The owner reads it: in the account, in refusals and in the audit.");
+const reason = reasonField("Shown to the owner in the account, in refusals and in the audit.");
 
 interface UndoStatusProps {
   readonly current: Versioned<Account>;

@@ -18,7 +18,7 @@ export const AccountsPage = () => (
       filters={{
         search: "Name, address or id",
         status: choice("Status", ["pending", "active", "suspended", "disabled", "deleted"]),
-        recovery_requested: choice("Asks to come back", ["true", "false"]),
+        recovery_requested: choice("Reactivation requested", ["true", "false"]),
       }}
       empty="There is no account yet."
       columns={{

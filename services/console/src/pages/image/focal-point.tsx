@@ -38,7 +38,7 @@ export function FocalPoint({ image, point, move }: FocalPointProps) {
     <div className={parts.page}>
       <strong>Focal point</strong>
       <p className={parts.quiet}>
-        Crops keep it in sight. Click the image, or go to the mark and use the arrow keys; with Shift they go further.
+        Crops keep it in view. Click the image, or focus the marker and use the arrow keys; Shift moves it further.
       </p>
       {error && <Failure error={error} what="preview" retry={() => void refetch()} />}
       <div className={styles.canvas} onPointerDown={place}>
@@ -52,7 +52,7 @@ export function FocalPoint({ image, point, move }: FocalPointProps) {
         />
       </div>
       <div className={parts.row}>
-        <span role="status">{point ? where : "not set: crops keep the middle"}</span>
+        <span role="status">{point ? where : "not set: crops keep the centre"}</span>
         {point && <Button label="Remove the focal point" onClick={() => move(null)} />}
       </div>
     </div>

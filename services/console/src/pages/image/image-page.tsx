@@ -54,14 +54,14 @@ function Actions({ image }: { readonly image: Image }) {
   return (
     <>
       {status === "failed" && (
-        <Action label="Make the variants again" what="image" kind="main" run={() => api.images.reprocess(id)} />
+        <Action label="Recreate variants" what="image" kind="main" run={() => api.images.reprocess(id)} />
       )}
       <Action
         label="Delete"
         what="image"
         name={nameOf(image)}
         kind="danger"
-        confirm="The image and every form of it are gone at once, for everybody who has its URL. This cannot be undone."
+        confirm="The image and all its variants are gone at once, for everybody who has its URL. This cannot be undone."
         run={() => api.images.delete(id)}
         onDone={() => void navigate({ to: "/images/deletions/$id", params: { id } })}
       />
@@ -97,7 +97,7 @@ function Facts({ image }: { readonly image: Image }) {
               </span>,
             ],
             failure && [
-              "Because",
+              "Reason",
               <span key="">
                 {failure.code}, after {failure.attempts} attempts, <Time at={failure.at} />
               </span>,
@@ -105,7 +105,7 @@ function Facts({ image }: { readonly image: Image }) {
             ["Id", <Id key="" value={id} />],
             ["File", filename],
             ["Original", `${width} × ${height}, ${mime_type}${animated ? ", animated" : ""}, ${bytesText(size_bytes)}`],
-            ["Seen by", audiences[image.visibility]],
+            ["Visibility", audiences[image.visibility]],
             ["SHA-256", <Id key="" value={sha256} why={false} />],
             ["Added", <Time key="" at={image.created_at} />],
             ["Changed", <Time key="" at={image.updated_at} />],
@@ -129,8 +129,8 @@ function EditImage({ current }: { readonly current: Versioned<Image> }) {
   const edit = useEdit({ current, queryKey, inputOf, read: () => readImage(id), save });
   const { input, set } = edit;
   return (
-    <EditForm edit={edit} label="Texts and focal point" what="image">
-      <h2>Texts and focal point</h2>
+    <EditForm edit={edit} label="Details and focal point" what="image">
+      <h2>Details and focal point</h2>
       <div className={parts.sides}>
         <div className={parts.page}>
           <Fields input={input} set={set} fields={texts} />
@@ -145,14 +145,14 @@ const texts: FieldsData<ImageInput> = {
   title: { label: "Title", isProse: true },
   altText: {
     label: "Alternative text",
-    hint: "Says what is seen, for people who do not see it.",
+    hint: "Describes the image for people who cannot see it.",
     rows: 3,
     isProse: true,
   },
   caption: { label: "Caption", rows: 2, isProse: true },
   tags: { label: "Tags", hint: "Separated by commas; 50 at most." },
-  filename: { label: "File name", hint: "The name under which people save the image." },
-  visibility: { label: "Who sees it", choices: audienceChoices },
+  filename: { label: "File name", hint: "The name of the file when people save the image." },
+  visibility: { label: "Visibility", choices: audienceChoices },
 };
 
 const save = (input: ImageInput, { id }: Image, etag: string | null) =>

@@ -15,7 +15,7 @@ export function ReceiptPage() {
   });
   return (
     <OnePage
-      title="Receipt of a deletion"
+      title="Deletion receipt"
       actions={<Link to="/images">All images</Link>}
       query={receipt}
       what="receipt"
@@ -33,7 +33,7 @@ export function ReceiptPage() {
               ],
               ["Image", <Id key="" value={id} />],
               ["Deleted", <Time key="" at={deleted_at} />],
-              ["Erased", erased_at ? <Time key="" at={erased_at} /> : "within a minute, as a rule at once"],
+              ["Erased", erased_at ? <Time key="" at={erased_at} /> : "within a minute, usually at once"],
               [
                 "Freed",
                 erased_bytes === null ? "not known yet" : `${bytesText(erased_bytes)} in ${erased_objects} objects`,
@@ -41,8 +41,8 @@ export function ReceiptPage() {
               ["SHA-256 of the original", <Id key="" value={sha256} why={false} />],
             ]}
           />
-          {kept && <p>The original was kept, since another image of your account has the same one.</p>}
-          <p>Copies in caches of others go when their lifetime ends.</p>
+          {kept && <p>The original was kept, as another image of your account has the same one.</p>}
+          <p>Copies in other caches disappear when they expire.</p>
         </Panel>
       )}
     </OnePage>

@@ -23,11 +23,11 @@ const mostFields: FilterFields = {
 };
 
 const moreFields: FilterFields = {
-  dpr: "Pixels of the screen for each",
+  dpr: "Pixel ratio",
   quality: "Quality, 1 to 100 or auto",
-  gravity: choice("Crops keep", ["attention"], "the focal point"),
+  gravity: choice("Gravity", ["attention"], "the focal point"),
   background: "Background, six hex digits",
-  enlarge: choice("Larger than the original", ["true"], "false"),
+  enlarge: choice("Enlarge", ["true"], "false"),
   metadata: choice("Metadata", ["copyright"], "none"),
 };
 
@@ -44,8 +44,8 @@ export function UrlBuilder({ image }: { readonly image: Image }) {
         <Sizes image={image} />
         <Filters fields={mostFields} />
         <details>
-          <summary>More of the form</summary>
-          <Filters label="More of the form" fields={moreFields} />
+          <summary>More options</summary>
+          <Filters label="More options" fields={moreFields} />
         </details>
         <Code text={address} label="address" isPlain />
         <div className={parts.row}>
@@ -97,7 +97,7 @@ function Preview({ image, address }: { readonly image: Image; readonly address: 
             {size && `, ${size.width} × ${size.height}`}; the original has {bytesText(image.size_bytes)}
           </>
         ) : (
-          "Making it …"
+          "Rendering …"
         )}
       </p>
       <Content blob={data} alt={`${nameOf(image)} as this URL shows it`} onSize={setSize} />
@@ -121,7 +121,7 @@ function SignUrl({ id, form }: { readonly id: string; readonly form: Form }) {
   return (
     <div className={parts.page}>
       <div className={parts.filters}>
-        <SelectField label="Signed for" choices={lifetimes} value={lifetime} set={setLifetime} />
+        <SelectField label="Valid for" choices={lifetimes} value={lifetime} set={setLifetime} />
         <Button label="Sign the URL" change={signing} />
       </div>
       {signing.error && <Failure error={signing.error} what="image" />}
@@ -131,7 +131,7 @@ function SignUrl({ id, form }: { readonly id: string; readonly form: Form }) {
           <div className={parts.row}>
             <Copy text={signed.url}>Copy signed URL</Copy>
             <span>
-              It ends <Time at={signed.expires_at} />.
+              It expires <Time at={signed.expires_at} />.
             </span>
           </div>
         </>

@@ -28,7 +28,7 @@ export function ImageGrid({ images, chosen, choose }: GridProps) {
       {choose && (
         <div className={parts.row}>
           <Button
-            label={isWhole ? "Choose none of this page" : "Choose all of this page"}
+            label={isWhole ? "Deselect this page" : "Select this page"}
             onClick={() =>
               choose(
                 isWhole
@@ -63,7 +63,7 @@ function Card({ image, chosen, choose }: { readonly image: Image } & Omit<GridPr
         {choose && (
           <input
             type="checkbox"
-            aria-label={`Choose ${nameOf(image)}`}
+            aria-label={`Select ${nameOf(image)}`}
             checked={isChosen}
             disabled={!isChosen && chosen.size >= chosenMax}
             onChange={toggle}
@@ -101,35 +101,35 @@ export function BulkDelete({ chosen, clear }: { readonly chosen: ReadonlySet<str
   return (
     <>
       {chosen.size > 0 && (
-        <section className={`${parts.row} ${styles.chosen}`} aria-label="Chosen images">
+        <section className={`${parts.row} ${styles.chosen}`} aria-label="Selected images">
           <strong role="status">
-            {chosen.size} {chosen.size === chosenMax ? `${images} chosen, which is the most` : `${images} chosen`}
+            {chosen.size} {chosen.size === chosenMax ? `${images} selected, the maximum` : `${images} selected`}
           </strong>
           <Action
             label={`Delete ${chosen.size} ${images}`}
             what={images}
             kind="danger"
-            confirm="The images and every form of them are gone at once, for everybody. This cannot be undone."
+            confirm="The images and all their variants are gone at once, for everybody. This cannot be undone."
             run={remove}
             onDone={clear}
           />
-          <Button label="Choose none" onClick={clear} />
+          <Button label="Clear selection" onClick={clear} />
         </section>
       )}
       {outcomes.length > 0 && (
         <Panel
-          title="What became of them"
+          title="Deletion results"
           actions={<Button label="Close" className="plain" onClick={() => setOutcomes([])} />}
         >
           <Table
-            label="Outcomes of the deletion"
+            label="Deletion results"
             rows={outcomes}
             keyOf={({ id }) => id}
             columns={{
               Image: ({ id }) => <Id value={id} />,
               Outcome: ({ outcome }) => (
                 <Status tone={outcome === "deleted" ? "good" : "off"}>
-                  {outcome === "deleted" ? "deleted" : "was gone before"}
+                  {outcome === "deleted" ? "deleted" : "already gone"}
                 </Status>
               ),
               Receipt: ({ id, outcome }) =>

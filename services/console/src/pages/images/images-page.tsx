@@ -34,7 +34,7 @@ export function ImagesPage() {
           visibility: choice("Visibility", ["private", "public"]),
           created_after: moment("Added after"),
           created_before: moment("Added before"),
-          sort: choice("Order", sorts, "newest first"),
+          sort: choice("Sort by", sorts, "newest first"),
         }}
         empty={`There is no image yet.${mayWrite ? " Drop one anywhere on this page." : ""}`}
         show={(images) => <ImageGrid images={images} chosen={chosen} choose={mayWrite ? setChosen : null} />}
@@ -47,8 +47,8 @@ export function ImagesPage() {
 
 const sorts = [
   ["created_at", "oldest first"],
-  ["-updated_at", "changed last first"],
-  ["updated_at", "changed longest ago first"],
+  ["-updated_at", "recently changed first"],
+  ["updated_at", "least recently changed first"],
   ["filename", "file name, A to Z"],
   ["-filename", "file name, Z to A"],
   ["-size_bytes", "largest first"],
@@ -56,10 +56,10 @@ const sorts = [
 ] as const;
 
 const choices: readonly Overlap[] = [
-  [null, "hold until they expire"],
-  [86_400, "hold for a day at most"],
-  [3_600, "hold for an hour at most"],
-  [0, "end now: one leaked"],
+  [null, "valid until they expire"],
+  [86_400, "valid for a day at most"],
+  [3_600, "valid for an hour at most"],
+  [0, "invalid now: one leaked"],
 ];
 
 const rotate = (seconds: number | null) =>
@@ -73,10 +73,10 @@ function SigningKey() {
       title="Signing key"
       actions={
         <Rotate
-          label="Sign with a new key"
+          label="Rotate"
           what="signing key"
-          text="New URLs are signed with a new key from now on. URLs of the key before the present one end at once."
-          field="URLs of the present key"
+          text="New URLs are signed with a new key from now on. URLs signed with the key before the current one become invalid at once."
+          field="Current URLs"
           choices={choices}
           initial={null}
           rotate={rotate}
@@ -84,7 +84,9 @@ function SigningKey() {
         />
       }
     >
-      <p>Signed URLs show private images to those who have them. A new key takes back what older keys have signed.</p>
+      <p>
+        Everyone who has a signed URL sees its private image. Rotate the key to invalidate URLs that older keys signed.
+      </p>
       {made && <LiveSecrets label="Signing keys" name="Key" secrets={made.secrets} since="Created" />}
     </Panel>
   );

@@ -50,7 +50,7 @@ export function UploadPanel() {
           }}
         />
         <SelectField
-          label="Who sees new images"
+          label="Visibility of uploads"
           choices={audienceChoices}
           value={visibility}
           set={(chosen) => change({ new: chosen })}
@@ -65,7 +65,7 @@ export function UploadPanel() {
           </ul>
           {uploads.some(isEnded) && (
             <div>
-              <Button label="Clear what has ended" className="plain" onClick={() => forgetUploads(isEnded)} />
+              <Button label="Clear finished" className="plain" onClick={() => forgetUploads(isEnded)} />
             </div>
           )}
         </>
@@ -164,7 +164,7 @@ function Progress({ name, sent, total }: { readonly name: string; readonly sent:
     <div>
       <progress aria-label={`Upload of ${name}`} max={total || 1} value={sent} />
       <div className={parts.quiet}>
-        {isSent ? "sent; the image is being checked …" : `${bytesText(sent)} of ${bytesText(total)}`}
+        {isSent ? "sent; checking the image …" : `${bytesText(sent)} of ${bytesText(total)}`}
       </div>
     </div>
   );
@@ -186,7 +186,7 @@ function Done({ image }: { readonly image: Image }) {
             </Copy>
           ) : (
             <Link to="/images/$id" params={{ id }} hash="url">
-              Sign a URL, since only your account sees it
+              Sign a URL, as only your account can see it
             </Link>
           )}
           <Link to="/images/$id" params={{ id }} aria-label={`Open ${image.filename}`}>

@@ -14,7 +14,7 @@ export function byXmlHttpRequest(onProgress: OnProgress): (request: Request) => 
     try {
       return await new Promise<Response>((resolve, reject) => {
         xhr.onload = () => resolve(responseOf(xhr));
-        xhr.onerror = () => reject(new TypeError("The connection broke off."));
+        xhr.onerror = () => reject(new TypeError("The connection was lost."));
         xhr.onabort = () => reject(request.signal.reason);
         if (request.signal.aborted) return reject(request.signal.reason);
         xhr.send(body);
