@@ -24,12 +24,12 @@ export function BookmarkPage() {
               what="bookmark"
               name={name}
               kind="danger"
-              confirm="The copy is deleted. The received webhook stays as long as its retention."
+              confirm="The copy is deleted. The received webhook stays until its retention ends."
               run={() => api.webhookBookmarks.delete(name)}
               onDone={() => void navigate({ to: "/webhooks/bookmarks" })}
             />
           )}
-          <Link to="/webhooks/bookmarks">All that is kept</Link>
+          <Link to="/webhooks/bookmarks">All bookmarks</Link>
         </>
       }
       query={bookmark}
@@ -42,9 +42,9 @@ export function BookmarkPage() {
             <Pairs
               items={[
                 ["Received", <Time key="" at={received_at} />],
-                ["Kept", <Time key="" at={created_at} />],
+                ["Bookmarked", <Time key="" at={created_at} />],
                 ["Sender's id", delivery_id],
-                ["Received as", <Id key="" value={received_id} />],
+                ["Received webhook", <Id key="" value={received_id} />],
                 ["Source", <SourceLink key="" id={source_id} />],
               ]}
             />

@@ -7,13 +7,13 @@ import { BookmarkLink, SourceLink } from "../links.tsx";
 
 /** The received webhooks that are kept under a name, past their retention. */
 export const BookmarksPage = () => (
-  <Page title="Kept under a name" actions={<Link to="/webhooks/received">Received</Link>}>
+  <Page title="Bookmarks" actions={<Link to="/webhooks/received">Received</Link>}>
     <ResourceList
-      label="Kept webhooks"
-      noun="kept webhook"
+      label="Bookmarks"
+      noun="bookmark"
       path="api/v1/webhooks/bookmarks"
       read={(query) => api.webhookBookmarks.list(query)}
-      empty="Nothing is kept under a name yet. The page of a received webhook has a button for it."
+      empty="No bookmarks yet. Create one on the page of a received webhook."
       columns={{
         Name: ({ name }) => <BookmarkLink id={name}>{name}</BookmarkLink>,
         Type: ({ event_type }) => event_type ?? "without a type",

@@ -28,10 +28,10 @@ export function ConnectPage() {
   return (
     <Page title="Connect a sender">
       <p>
-        Choose who sends. The next page makes the address for them, says what to enter over there, and waits for the
-        first call.
+        Choose a sender. The next page creates its address, shows what to enter at the sender, and waits for the first
+        webhook.
       </p>
-      <Filters fields={{ text: "Name of the sender" }} />
+      <Filters fields={{ text: "Sender name" }} />
       <Answer query={presets} what="senders">
         {(items) => <Senders items={items.filter((preset) => fits(preset, text))} />}
       </Answer>
@@ -53,7 +53,7 @@ const Senders = ({ items }: { readonly items: readonly WebhookPreset[] }) => (
     ))}
     <li>
       <GuideLink id="other">Another sender</GuideLink>
-      <span className={parts.quiet}>you say how it signs</span>
+      <span className={parts.quiet}>you choose how it signs</span>
     </li>
   </ul>
 );

@@ -32,7 +32,7 @@ export function FirstCall({ source: { id, status }, sender, number }: FirstCallP
   const calls = useQuery({ queryKey: ["first-call", id], refetchInterval, queryFn: () => readCalls(id) });
   return (
     <>
-      <Panel title={`${number}. The first call`} actions={control}>
+      <Panel title={`${number}. First webhook`} actions={control}>
         <Answer query={calls} what="calls">
           {({ received, rejected }) => (
             <div role="status" className={parts.page}>
@@ -42,11 +42,11 @@ export function FirstCall({ source: { id, status }, sender, number }: FirstCallP
                 <p>
                   <Status tone={rejected ? "failed" : "wait"}>{rejected ? "rejected" : "waiting"}</Status>{" "}
                   {rejected
-                    ? `${sender} called, and the call was refused. It is shown below with what to mend.`
-                    : `Nothing came yet. Save the webhook at ${sender}; most senders call at once, others have a button for a test.`}
+                    ? `${sender} sent a webhook, and it was refused. See below what to fix.`
+                    : `Nothing received yet. Save the webhook at ${sender}; most senders send one at once, others have a test button.`}
                 </p>
               )}
-              {status !== "active" && <p>The source is {status}, so it takes nothing.</p>}
+              {status !== "active" && <p>The source is {status}, so it accepts nothing.</p>}
             </div>
           )}
         </Answer>
@@ -72,12 +72,12 @@ const Connected = ({
   <>
     <p>
       <Status tone="good">accepted</Status> {sender} is connected.{" "}
-      <code>{event_type ?? "A webhook without a type"}</code> came <Time at={received_at} />
+      <code>{event_type ?? "A webhook without a type"}</code> was received <Time at={received_at} />
       {forwarded ? " and goes to your endpoints." : "."}
     </p>
     <p className={parts.row}>
       <Link to="/webhooks/sources/$id/received/$ref" params={{ id, ref }} className="main">
-        View it
+        View webhook
       </Link>
       <SourceLink id={id}>Go to the source</SourceLink>
     </p>

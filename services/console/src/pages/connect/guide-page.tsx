@@ -47,11 +47,15 @@ function Steps({ preset }: { readonly preset: WebhookPresetInFull | null }) {
   const mayWrite = useMay("webhooks:write");
   const [entered, setEntered] = useState<Entered | null>(null);
   if (!mayWrite)
-    return <p>Your permissions make no sources. Ask an administrator of your account for webhooks:write.</p>;
+    return (
+      <p>
+        Your permissions do not allow you to create sources. Ask an administrator of your account for webhooks:write.
+      </p>
+    );
   if (!id)
     return (
       <>
-        <Panel title="1. Make its address">
+        <Panel title="1. Create the address">
           <NewSource
             preset={preset}
             onDone={(source, secret, isLater) => {
@@ -64,7 +68,7 @@ function Steps({ preset }: { readonly preset: WebhookPresetInFull | null }) {
             }}
           />
         </Panel>
-        <Over title="2. What you will enter at the sender" preset={preset} />
+        <Over title="2. Set up the sender" preset={preset} />
       </>
     );
   return <AtSender id={id} preset={preset} entered={entered?.id === id ? entered : null} isLater={!!later} />;
@@ -83,14 +87,16 @@ function AtSender({ id, preset, entered, isLater }: AtSenderProps) {
     <Answer query={source} what="source">
       {({ data }) => (
         <>
-          <Panel title="1. Its address" actions={<SourceLink id={id}>The source</SourceLink>}>
+          <Panel title="1. Address" actions={<SourceLink id={id}>View source</SourceLink>}>
             <ToPaste source={data} entered={entered} isLater={isLater} />
           </Panel>
-          <Over title={`2. At ${preset?.title ?? "the sender"}`} preset={preset} />
+          <Over title={`2. Set up ${preset?.title ?? "the sender"}`} preset={preset} />
           {isLater && (
-            <Panel title="3. Its secret">
+            <Panel title="3. Secret">
               <p>
-                <Prose text={preset ? `It is here: ${preset.secret}.` : "The sender shows it with the webhook."} />
+                <Prose
+                  text={preset ? `Where to find it: ${preset.secret}.` : "The sender shows it with the webhook."}
+                />
               </p>
               <OtherSecret sourceId={id} />
             </Panel>
@@ -118,7 +124,7 @@ const ToPaste = ({ source: { ingest_url }, entered, isLater }: ToPasteProps) => 
         <p className={parts.row}>
           Secret: <code>{entered.secret}</code> <Copy text={entered.secret}>Copy the secret</Copy>
         </p>
-        <p className={parts.quiet}>It is shown here once, and is gone when you leave this page.</p>
+        <p className={parts.quiet}>It is shown only once, until you leave this page.</p>
       </>
     )}
     {entered === null && !isLater && (
@@ -134,7 +140,7 @@ function Over({ title, preset }: { readonly title: string; readonly preset: Webh
   if (preset === null)
     return (
       <Panel title={title}>
-        <p>Enter the address as the URL of its webhook, and the same secret. Choose JSON where it asks for a format.</p>
+        <p>Enter the address as the webhook URL, and the same secret. Choose JSON if it asks for a format.</p>
       </Panel>
     );
   const { secret, steps, notes, retries, documentation_url } = preset;
@@ -149,7 +155,7 @@ function Over({ title, preset }: { readonly title: string; readonly preset: Webh
       </ol>
       {notes.length > 0 && (
         <>
-          <h3>Traps</h3>
+          <h3>Pitfalls</h3>
           <ul className={styles.steps}>
             {notes.map((note) => (
               <li key={note}>
@@ -161,10 +167,10 @@ function Over({ title, preset }: { readonly title: string; readonly preset: Webh
       )}
       <Pairs
         items={[
-          ["Its secret", <Prose key="" text={secret} />],
+          ["Secret", <Prose key="" text={secret} />],
           ["Retries", <Prose key="" text={retries} />],
           [
-            "Its own page",
+            "Documentation",
             <a key="" href={documentation_url} rel="noreferrer" target="_blank">
               {documentation_url}
             </a>,

@@ -43,7 +43,7 @@ export function NewSource({ preset, onDone }: NewSourceProps) {
   return (
     <Form
       what="source"
-      submitLabel="Make the address"
+      submitLabel="Create the address"
       kind="main"
       initial={emptyInput(preset)}
       fields={(input) => fieldsOf(preset, input)}
@@ -91,13 +91,13 @@ function fieldsOf(preset: WebhookPresetInFull | null, input: NewSourceInput): Fi
   return {
     name: { label: "Name", hint: "For you; the sender does not see it.", required: true },
     scheme: preset === null && {
-      label: "How it signs",
-      hint: "hmac: a text of the request, with a shared secret. token: it only shows the secret.",
+      label: "Signature scheme",
+      hint: "hmac: signs the request with a shared secret. token: only sends the secret.",
       choices: schemes,
     },
     from: (bound) => (
       <fieldset className={styles.choices}>
-        <legend>Its secret</legend>
+        <legend>Source of the secret</legend>
         {preset && (
           <p className={parts.quiet}>
             <Prose text={preset.secret} />
@@ -118,13 +118,13 @@ function fieldsOf(preset: WebhookPresetInFull | null, input: NewSourceInput): Fi
     ),
     secret: isKnown && {
       label: "Secret",
-      hint: "As the sender shows it, without a space around it.",
+      hint: "Exactly as the sender shows it, without spaces around it.",
       required: true,
       isSecret: true,
     },
     verifyToken: preset?.settings.handshake === "meta" && {
       label: "Verify token",
-      hint: "A text of your choice of 8 characters or more; enter the same one at the sender.",
+      hint: "8 characters or more of your choice; enter the same one at the sender.",
       required: true,
       minLength: 8,
       isSecret: true,
@@ -140,13 +140,13 @@ function fieldsOf(preset: WebhookPresetInFull | null, input: NewSourceInput): Fi
 
 const settingsHint = (preset: WebhookPresetInFull | null): string =>
   preset === null
-    ? 'A JSON object, such as {"signature_header": "x-signature"}. Empty: the defaults of how it signs.'
+    ? 'A JSON object, such as {"signature_header": "x-signature"}. Empty: the defaults of the scheme.'
     : preset.owner_settings.map(({ name, description }) => `${name}: ${description}`).join(" ");
 
 const allChoices: ReadonlyArray<readonly [From, string]> = [
-  ["made", "Make one for me; I enter it at the sender"],
-  ["known", "I have it"],
-  ["later", "The sender shows it once its webhook exists; I enter it here then"],
+  ["made", "Generate one; I enter it at the sender"],
+  ["known", "I have one"],
+  ["later", "The sender shows it once its webhook exists; I enter it then"],
 ];
 
 /** A key of the sender's own can only be known. */

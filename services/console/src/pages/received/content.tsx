@@ -23,7 +23,7 @@ export function Content({ headers, bodyKey, readBody }: ContentProps) {
   return (
     <div className={parts.sides}>
       <Panel title="Headers">
-        <Code text={headerLines(headers)} label="headers that came" />
+        <Code text={headerLines(headers)} label="received headers" />
         <p className={parts.quiet}>Signatures and credentials are masked.</p>
       </Panel>
       <Panel title="Body">
@@ -31,7 +31,7 @@ export function Content({ headers, bodyKey, readBody }: ContentProps) {
           {({ text, isText }) => (
             <>
               {!isText && <p>These bytes are not UTF-8 text; they are shown in base64.</p>}
-              <Code text={text} label="body that came" />
+              <Code text={text} label="received body" />
             </>
           )}
         </Answer>

@@ -60,8 +60,8 @@ function Summary({ place, webhook }: { readonly place: Place; readonly webhook: 
           ["Received", <Time key="" at={webhook.received_at} />],
           ["Id", <Id key="" value={id} why={false} />],
           ["Sender's id", `${delivery_id}, ${signed(delivery_id_signed)}`],
-          ["Type", event_type === null ? "none was found" : `${event_type}, ${signed(event_type_signed)}`],
-          ["Forwarded", forwarded ? "yes, to the endpoints that want the type" : "no, the source only keeps it"],
+          ["Type", event_type === null ? "none found" : `${event_type}, ${signed(event_type_signed)}`],
+          ["Forwarded", forwarded ? "yes, to endpoints that subscribe to the type" : "no, the source only stores it"],
           same_content_as && ["Same content as", same_content_as],
           webhook.last_repeated_at !== null && [
             "Repeated",
@@ -85,14 +85,12 @@ function Actions({ place }: { readonly place: Place }) {
         title="Publish the webhook again"
         what="webhook"
         kind="main"
-        confirm="Your endpoints get it as a new event that says which webhook it repeats."
+        confirm="Your endpoints get it as a new event that names the webhook it repeats."
         run={() => api.receivedWebhookReplays.create(place.id, { ids: [place.ref], rate: 1, dry_run: false })}
         onDone={() => setPublished(true)}
       />
       <Keep place={place} />
-      <span role="status">
-        {isPublished && <SourceReplaysLink id={place.id}>It is published again</SourceReplaysLink>}
-      </span>
+      <span role="status">{isPublished && <SourceReplaysLink id={place.id}>Published again</SourceReplaysLink>}</span>
     </>
   );
 }
@@ -103,9 +101,9 @@ function Keep({ place }: { readonly place: Place }) {
   return (
     <>
       <FormAction
-        label="Keep under a name"
-        title="Keep under a name"
-        submitLabel="Keep it"
+        label="Bookmark"
+        title="Bookmark the webhook"
+        submitLabel="Save it"
         what="bookmark"
         initial={{ name: "" }}
         fields={{
@@ -114,9 +112,9 @@ function Keep({ place }: { readonly place: Place }) {
         run={({ name }) => api.receivedWebhooks.bookmark(place.id, place.ref, { name: name.trim() })}
         onDone={(bookmark) => setKept(bookmark.name)}
       >
-        <p>Its headers and bytes are copied and stay past the retention, as a fixture for your tests for example.</p>
+        <p>Copies its headers and body, and keeps them past the retention, for example as a test fixture.</p>
       </FormAction>
-      <span role="status">{kept !== null && <BookmarkLink id={kept}>Kept as {kept}</BookmarkLink>}</span>
+      <span role="status">{kept !== null && <BookmarkLink id={kept}>Bookmarked as {kept}</BookmarkLink>}</span>
     </>
   );
 }

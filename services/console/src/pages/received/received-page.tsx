@@ -9,7 +9,7 @@ import { ChosenSource, SourceList } from "../source-list.tsx";
 
 /** The webhooks that a source accepted, newest first. */
 export const ReceivedPage = () => (
-  <Page title="Received" actions={<Link to="/webhooks/bookmarks">Kept under a name</Link>}>
+  <Page title="Received" actions={<Link to="/webhooks/bookmarks">All bookmarks</Link>}>
     <ChosenSource>{(id) => <ReceivedOf id={id} />}</ChosenSource>
   </Page>
 );
@@ -28,11 +28,11 @@ const ReceivedOf = ({ id }: { readonly id: string }) => (
     }}
     links={
       <>
-        <RejectionsLink id={id}>What it rejected</RejectionsLink>
+        <RejectionsLink id={id}>Rejected</RejectionsLink>
         <SourceReplaysLink id={id}>Publish again</SourceReplaysLink>
       </>
     }
-    empty="Nothing was received yet, or it is past its retention. Rejected webhooks are on a page of their own."
+    empty="Nothing received yet, or it is past its retention. Rejected webhooks have their own page."
     columns={{
       Webhook: ({ id: ref, event_type }) => (
         <>
@@ -49,7 +49,7 @@ const ReceivedOf = ({ id }: { readonly id: string }) => (
         </>
       ),
       Forwarded: ({ forwarded }) => (
-        <Status tone={forwarded ? "good" : "off"}>{forwarded ? "forwarded" : "kept only"}</Status>
+        <Status tone={forwarded ? "good" : "off"}>{forwarded ? "forwarded" : "stored only"}</Status>
       ),
       Bytes: ({ body_bytes }) => body_bytes.toLocaleString(),
       Received: ({ received_at }) => <Time at={received_at} />,

@@ -35,7 +35,7 @@ export function Mend({ sourceId, rejection }: MendProps) {
     <Panel title={what}>
       {isMended ? (
         <p>
-          <Status tone="good">received later</Status> It was tried again and{" "}
+          <Status tone="good">received later</Status> It was retried and{" "}
           <Link
             to="/webhooks/sources/$id/received/$ref"
             params={{ id: sourceId, ref: rejection.received_id as string }}
@@ -68,7 +68,7 @@ function TryAgain({ sourceId, rejection: { id, kept } }: MendProps) {
   if (!kept)
     return (
       <p className={parts.quiet}>
-        It was not kept, so it cannot be tried again here: have the sender send it again once this is mended.
+        It was not stored, so it cannot be retried here: have the sender send it again once this is fixed.
       </p>
     );
   return (
@@ -76,13 +76,13 @@ function TryAgain({ sourceId, rejection: { id, kept } }: MendProps) {
       {trying.error && <RefusedAgain error={trying.error} />}
       {trying.data?.outcome === "repeated" && (
         <p role="status">
-          <Status tone="good">already received</Status> The sender sent it again meanwhile, or it was tried before.
+          <Status tone="good">already received</Status> The sender has sent it again since, or it was retried before.
         </p>
       )}
       <div className={parts.row}>
-        <Button label="Try it again" className="main" change={trying} />
+        <Button label="Retry" className="main" change={trying} />
         <span className={parts.quiet}>
-          It is verified with the secrets and settings of now. If it fits it is received, once.
+          It is verified with the current secrets and settings. If it passes, it is received once.
         </span>
       </div>
     </>

@@ -42,16 +42,16 @@ export function OneRejectionPage() {
 function Facts({ rejection }: { readonly rejection: WebhookRejectionInFull }) {
   const { id, reason, status, address, body_bytes, signed_at, rejected_at } = rejection;
   return (
-    <Panel title="Figures">
+    <Panel title="Details">
       <Pairs
         items={[
           ["Rejected", <Time key="" at={rejected_at} />],
           ["Id", copied(id)],
           ["Reason", reason],
-          ["Answered", `HTTP ${status}`],
+          ["Response", `HTTP ${status}`],
           ["From", address],
           ["Body", `${body_bytes.toLocaleString()} bytes`],
-          ["Signed", signed_at ? <Time key="" at={signed_at} /> : "no time was read"],
+          ["Signed", signed_at ? <Time key="" at={signed_at} /> : "no timestamp was read"],
         ]}
       />
     </Panel>
@@ -61,20 +61,20 @@ function Facts({ rejection }: { readonly rejection: WebhookRejectionInFull }) {
 function Content({ rejection: { headers, body_base64 } }: { readonly rejection: WebhookRejectionInFull }) {
   if (headers === null)
     return (
-      <Panel title="What came">
-        <p>It was not kept. “Keep rejected webhooks” on the source keeps the next ones.</p>
+      <Panel title="Request">
+        <p>It was not stored. “Keep rejected webhooks” on the source keeps the next ones.</p>
       </Panel>
     );
   const { text, isText } = textOfBase64(body_base64 ?? "");
   return (
     <div className={parts.sides}>
       <Panel title="Headers">
-        <Code text={headerLines(headers)} label="headers that came" />
+        <Code text={headerLines(headers)} label="received headers" />
         <p className={parts.quiet}>Signatures and credentials are masked.</p>
       </Panel>
-      <Panel title="Body, its first 4 KiB">
+      <Panel title="Body, first 4 KiB">
         {!isText && <p>These bytes are not UTF-8 text; they are shown in base64.</p>}
-        {text === "" ? <p>It had no body.</p> : <Code text={text} label="body that came" />}
+        {text === "" ? <p>It had no body.</p> : <Code text={text} label="received body" />}
       </Panel>
     </div>
   );

@@ -14,10 +14,10 @@ const none = {
 
 test("the age of a signature is said with its side, next to what the source accepts", () => {
   assert.deepEqual(figureTexts({ ...none, age_seconds: 720 }), [
-    "It was signed 12 min before it came; the source accepts 5 min.",
+    "It was signed 12 min before it arrived; the source accepts 5 min.",
   ]);
   assert.deepEqual(figureTexts({ ...none, age_seconds: -7200, tolerance_seconds: null }), [
-    "It was signed 2 h after it came.",
+    "It was signed 2 h after it arrived.",
   ]);
 });
 
@@ -26,8 +26,8 @@ test("only what is wrong is named: another scheme or missing headers", () => {
   const wrong = { ...none, found: null, headers_missing: ["x-hub-signature-256"], headers_seen: ["x-github-event"] };
   assert.deepEqual(figureTexts(wrong), [
     "The source expects the scheme github; its headers show no known scheme.",
-    "These headers did not come: x-hub-signature-256.",
-    "These came: x-github-event.",
+    "Missing headers: x-hub-signature-256.",
+    "Received headers: x-github-event.",
   ]);
 });
 

@@ -26,12 +26,12 @@ const RejectionsOf = ({ id }: { readonly id: string }) => (
     filters={{ reason: choice("Reason", reasonNames) }}
     links={
       <>
-        <ReceivedLink id={id}>What it received</ReceivedLink>
+        <ReceivedLink id={id}>Received</ReceivedLink>
         <RejectionRetriesLink id={id}>Verify all again</RejectionRetriesLink>
         <VerifyLink id={id}>Verify a webhook</VerifyLink>
       </>
     }
-    empty="Nothing was rejected. The list has the newest; the oldest leave it first."
+    empty="No rejected webhooks. The list keeps only the newest."
     columns={{
       Reason: ({ id: ref, reason }) => (
         <>
@@ -51,5 +51,5 @@ const RejectionsOf = ({ id }: { readonly id: string }) => (
 
 function Kept({ rejection: { kept, received_id } }: { readonly rejection: WebhookRejection }) {
   if (received_id !== null) return <Status tone="good">received later</Status>;
-  return <Status tone={kept ? "wait" : "off"}>{kept ? "can be tried again" : "not kept"}</Status>;
+  return <Status tone={kept ? "wait" : "off"}>{kept ? "can be retried" : "not stored"}</Status>;
 }

@@ -23,8 +23,8 @@ export function VerifyPage() {
         {({ data: { name } }) => (
           <>
             <p>
-              Paste a webhook as the sender of <SourceLink id={id}>{name}</SourceLink> shows it, with its signature. You
-              learn which step fails. Nothing is received, and nothing is kept.
+              Paste a webhook as the sender of <SourceLink id={id}>{name}</SourceLink> shows it, with its signature, to
+              see which step fails. Nothing is received or stored.
             </p>
             <VerifyForm id={id} />
           </>
@@ -50,14 +50,14 @@ const VerifyForm = ({ id }: { readonly id: string }) => (
     fields={{
       headers: {
         label: "Headers",
-        hint: "One on each line, as Content-Type: application/json.",
+        hint: "One per line, such as Content-Type: application/json.",
         rows: 8,
         required: true,
       },
-      body: { label: "Body", hint: "Byte for byte: a space more is another signature.", rows: 8 },
+      body: { label: "Body", hint: "Byte for byte: one extra space changes the signature.", rows: 8 },
       receivedAt: {
-        label: "Time of its arrival",
-        hint: "Empty: now. Signatures with a time are good for some minutes.",
+        label: "Arrival time",
+        hint: "Empty: now. Signatures with a timestamp are valid for a few minutes.",
         type: "datetime-local",
       },
     }}

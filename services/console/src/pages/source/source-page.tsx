@@ -69,7 +69,7 @@ function Actions({ current: { data: source, etag }, onEdit }: ActionsProps) {
           label="Pause"
           what="source"
           name={name}
-          confirm="Its sender is answered 503 and tries again later. Senders give up after a while; look at their page about retries."
+          confirm="The sender gets 503 and retries later. Senders give up after a while; see what theirs documents about retries."
           run={become("paused")}
         />
       ) : (
@@ -80,7 +80,7 @@ function Actions({ current: { data: source, etag }, onEdit }: ActionsProps) {
         what="source"
         name={name}
         kind="danger"
-        confirm="Its address answers 404, and what it received and rejected is deleted. This cannot be undone."
+        confirm="Its address answers 404, and everything it received and rejected is deleted. This cannot be undone."
         run={() => api.webhookSources.delete(id, ifMatch(etag))}
         onDone={() => void navigate({ to: "/webhooks/sources" })}
       />
@@ -89,9 +89,9 @@ function Actions({ current: { data: source, etag }, onEdit }: ActionsProps) {
 }
 
 const meanings: Readonly<Record<Source["status"], string>> = {
-  active: "It takes webhooks.",
-  paused: "It answers 503, so that the sender tries again.",
-  stopped: "It answers 202 and keeps nothing.",
+  active: "It accepts webhooks.",
+  paused: "It answers 503, so that the sender retries.",
+  stopped: "It answers 202 and stores nothing.",
 };
 
 function State({ source }: { readonly source: Source }) {
@@ -115,7 +115,7 @@ function State({ source }: { readonly source: Source }) {
           ["Address", copied(ingest_url)],
           ["Scheme", scheme],
           ["Types", event_types?.join(", ") ?? "all"],
-          ["Forwarded", forward ? "yes, to the endpoints that want the type" : "no"],
+          ["Forwarded", forward ? "yes, to endpoints that subscribe to the type" : "no"],
           ["Id", <Id key="" value={id} />],
           ["Added", <Time key="" at={created_at} />],
         ]}
@@ -142,10 +142,10 @@ function State({ source }: { readonly source: Source }) {
 }
 
 const origins = {
-  source: "its own",
-  preset: "of the preset",
-  property: "of the service",
-  default: "default of the scheme",
+  source: "source",
+  preset: "preset",
+  property: "service",
+  default: "scheme default",
 } as const;
 
 /** The addresses that the sender may post to, with their ends. */
@@ -159,17 +159,17 @@ function Addresses({ source: { id, addresses = [], ingest_path, ingest_url } }: 
         mayWrite && (
           <>
             <Action
-              label="Give it another address"
+              label="Change the address"
               what="address"
-              confirm="The present address is taken for one more day, so that you can change it at the sender."
+              confirm="The current address works for one more day, so that you can change it at the sender."
               run={() => api.webhookSources.rotateUrl(id, { overlap_seconds: 86_400 })}
             />
             {addresses.length > 1 && (
               <Action
-                label="End the previous address"
+                label="Revoke the previous address"
                 what="address"
                 kind="danger"
-                confirm="A post to it is answered 404 from now on."
+                confirm="Requests to it are answered with 404 from now on."
                 run={() => api.webhookSources.deletePreviousAddresses(id)}
               />
             )}
@@ -184,7 +184,7 @@ function Addresses({ source: { id, addresses = [], ingest_path, ingest_url } }: 
         columns={{
           Address: ({ ingest_path }) => copied(base + ingest_path),
           Created: ({ created_at }) => <Time at={created_at} />,
-          Ends: ({ ends_at }) => (ends_at ? <Time at={ends_at} /> : "in use, without an end"),
+          Expires: ({ ends_at }) => (ends_at ? <Time at={ends_at} /> : "never"),
         }}
       />
     </Panel>
@@ -202,19 +202,19 @@ const fields: FieldsData<SourceInput> = {
   name: { label: "Name", required: true },
   status: {
     label: "Status",
-    hint: "paused answers 503, so that the sender tries again; stopped answers 202 and keeps nothing.",
+    hint: "paused answers 503, so that the sender retries; stopped answers 202 and stores nothing.",
     choices: sourceStates,
   },
   eventTypes: {
     label: "Types",
-    hint: "One on each line; order.* is every type that begins with order. — Empty: every type.",
+    hint: "One per line; order.* matches every type that begins with order. — Empty: every type.",
     rows: 3,
   },
   forward: { label: "Forward accepted webhooks to your endpoints" },
-  keepRejected: { label: "Keep rejected webhooks, so that they can be tried again once the cause is mended" },
+  keepRejected: { label: "Keep rejected webhooks, so that they can be retried once the cause is fixed" },
   settings: {
     label: "Other settings",
-    hint: "A JSON object. Those that are not in it have their defaults, which are listed below.",
+    hint: "A JSON object. Settings that it omits have their defaults, which are listed below.",
     rows: 8,
   },
 };

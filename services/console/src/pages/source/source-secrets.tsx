@@ -21,10 +21,10 @@ export function SourceSecrets({ source: { id, secrets = [] } }: { readonly sourc
             <RotateSecret id={id} />
             {hasPrevious && (
               <Action
-                label="End the previous secret"
+                label="Revoke the previous secret"
                 what="secret"
                 kind="danger"
-                confirm="A webhook that is signed with it is refused from now on. Look first whether the sender uses the new one."
+                confirm="Webhooks signed with it are refused from now on. Check first that the sender uses the new one."
                 run={() => api.webhookSources.deletePreviousSecrets(id)}
               />
             )}
@@ -51,9 +51,9 @@ const RotateSecret = ({ id }: { readonly id: string }) => (
     fields={{
       secret: nextSecret,
       overlap: {
-        label: "The present one verifies for",
+        label: "Current secret verifies for",
         choices: [
-          ["0", "no time: it leaked, or was never right"],
+          ["0", "no time: it leaked or was wrong"],
           ["3600", "an hour"],
           [String(daySeconds), "a day"],
           [String(7 * daySeconds), "a week"],
@@ -65,7 +65,7 @@ const RotateSecret = ({ id }: { readonly id: string }) => (
     }
   >
     <p>
-      Enter the next secret of the sender here first, then change over there. Until the overlap ends both verify, so
+      Enter the sender's next secret here first, then change it at the sender. Both verify until the overlap ends, so
       that no webhook is lost.
     </p>
   </FormAction>
@@ -75,7 +75,7 @@ const RotateSecret = ({ id }: { readonly id: string }) => (
 export function OtherSecret({ sourceId: id }: { readonly sourceId: string }) {
   const source = useQuery(sourceQuery(id));
   const [isSaved, setSaved] = useState(false);
-  const hint = `For ${source.data?.data.name ?? "the source"}; it replaces the present one.`;
+  const hint = `For ${source.data?.data.name ?? "the source"}; it replaces the current one.`;
   return (
     <Form
       what="secret"

@@ -72,6 +72,6 @@ const Name = ({ source: { id, name, scheme } }: { readonly source: Source }) => 
 /** A figure of the last day, which comes after the list. */
 function Figure({ id, show }: { readonly id: string; readonly show: (day: SourceDay) => React.ReactNode }) {
   const { data, isError } = useQuery(sourceDayQuery(id));
-  if (isError) return <span className={parts.quiet}>not known</span>;
+  if (isError) return <span className={parts.quiet}>unknown</span>;
   return data ? show(data) : <span className={parts.quiet}>…</span>;
 }
