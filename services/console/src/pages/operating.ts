@@ -31,21 +31,21 @@ export const deadLetters: MessageKind = {
   collection: "dead-letters",
   title: "Dead letters",
   what: "dead letter",
-  about: "Messages that a consumer gave up: unreadable, or failed each time. Their effect has not happened.",
-  none: "No consumer has given up a message.",
+  about: "Messages that a consumer gave up on: unreadable, or failed each time. They have had no effect.",
+  none: "No consumer has given up on a message.",
   runbook: "deadletters",
   again: {
     verb: "replay",
     label: "Replay",
     confirm: "Replay it",
     about:
-      "Only the consumer that gave it up gets it again, once, behind later messages of its key. Mend the reason first.",
+      "Only the consumer that gave up on it gets it again, once, after later messages with its key. Fix the cause first.",
   },
   giveUp: {
     verb: "drop",
     label: "Drop",
     confirm: "Drop it",
-    about: "It is removed for good. Its effect never happens.",
+    about: "It is removed permanently and never takes effect.",
   },
 };
 
@@ -53,20 +53,20 @@ export const deadEvents: MessageKind = {
   collection: "dead-events",
   title: "Dead events",
   what: "dead event",
-  about: "Events that the log refused for good. Their changes are stored, but no consumer knows of them.",
-  none: "The log has refused no event.",
+  about: "Events that the log refused permanently. Their changes are stored, but no consumer received them.",
+  none: "The log has not refused any event.",
   runbook: "eventsrefused",
   again: {
     verb: "replay",
     label: "Replay",
     confirm: "Replay it",
-    about: "It goes back into its outbox with its id, behind later events of its key. Mend the reason first.",
+    about: "It goes back into its outbox with its id, after later events with its key. Fix the cause first.",
   },
   giveUp: {
     verb: "drop",
     label: "Drop",
     confirm: "Drop it",
-    about: "It is removed for good. No consumer ever gets it.",
+    about: "It is removed permanently. No consumer ever gets it.",
   },
 };
 
@@ -74,7 +74,7 @@ export const parkedKeys: MessageKind = {
   collection: "parked",
   title: "Parked keys",
   what: "parked key",
-  about: "Keys whose first message failed. It is tried again by itself; the messages behind it wait.",
+  about: "Keys whose first message failed. It is retried automatically; the messages behind it wait.",
   none: "No key is parked.",
   runbook: "messagesparked",
   again: {
@@ -87,7 +87,7 @@ export const parkedKeys: MessageKind = {
     verb: "skip",
     label: "Skip",
     confirm: "Skip it",
-    about: "The first message becomes a dead letter, from where it can be replayed. Those behind it go on.",
+    about: "The first message becomes a dead letter, from where it can be replayed. Those behind it continue.",
   },
 };
 

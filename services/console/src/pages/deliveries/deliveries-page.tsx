@@ -58,7 +58,7 @@ export function DeliveriesPage() {
           type: "Event type",
           ...timeRange,
         }}
-        empty="Nothing was sent yet. A delivery begins when an event meets an endpoint that wants its type."
+        empty="No deliveries yet. A delivery starts when an event matches an endpoint that subscribes to its type."
         columns={{
           Delivery: ({ id, event_type }) => (
             <>
@@ -68,14 +68,14 @@ export function DeliveriesPage() {
           ),
           Status: ({ status }) => <Status>{status}</Status>,
           Attempts: ({ attempts }) => attempts,
-          "Last answer": ({ last_status, last_error }) => last_status ?? last_error ?? "–",
+          "Last response": ({ last_status, last_error }) => last_status ?? last_error ?? "–",
           Endpoint: ({ endpoint_id }) => (
             <EndpointLink id={endpoint_id}>
               <code>{endpoint_id}</code>
             </EndpointLink>
           ),
           Created: ({ created_at }) => <Time at={created_at} />,
-          Next: ({ next_attempt_at }) => (next_attempt_at ? <Time at={next_attempt_at} /> : "–"),
+          "Next attempt": ({ next_attempt_at }) => (next_attempt_at ? <Time at={next_attempt_at} /> : "–"),
         }}
       />
     </Page>

@@ -25,7 +25,7 @@ export function Attempts({ delivery }: { readonly delivery: Delivery }) {
   });
   return (
     <Panel title="Attempts">
-      <Answer query={attempts} what="attempts" empty="Nothing was sent yet.">
+      <Answer query={attempts} what="attempts" empty="No attempts yet.">
         {(items) => (
           <ol className={styles.timeline}>
             {items.map((attempt, at) => (
@@ -41,7 +41,7 @@ export function Attempts({ delivery }: { readonly delivery: Delivery }) {
             <li>
               {delivery.next_attempt_at ? (
                 <p>
-                  The next attempt goes out <Time at={delivery.next_attempt_at} />.
+                  The next attempt is due <Time at={delivery.next_attempt_at} />.
                 </p>
               ) : (
                 <p className={parts.quiet}>No further attempt is planned.</p>
@@ -56,8 +56,8 @@ export function Attempts({ delivery }: { readonly delivery: Delivery }) {
 
 const decisions: Readonly<Record<NonNullable<Attempt["decision"]>, { readonly tone: Tone; readonly text: string }>> = {
   succeeded: { tone: "good", text: "delivered" },
-  retry: { tone: "wait", text: "failed, tried again" },
-  exhausted: { tone: "failed", text: "failed for good" },
+  retry: { tone: "wait", text: "failed, to be retried" },
+  exhausted: { tone: "failed", text: "failed permanently" },
   gone: { tone: "failed", text: "410 Gone: the endpoint was disabled" },
   held: { tone: "wait", text: "held" },
 };
@@ -78,7 +78,7 @@ function OneAttempt({ attempt, before, body, isOpen }: AttemptProps) {
     <details open={isOpen}>
       <summary>
         <strong>Attempt {number}</strong> <Status tone={outcome.tone}>{outcome.text}</Status>{" "}
-        {status === null ? `${error ?? "no answer"}${phase ? ` in the phase ${phase}` : ""}` : `HTTP ${status}`}{" "}
+        {status === null ? `${error ?? "no response"}${phase ? ` in phase ${phase}` : ""}` : `HTTP ${status}`}{" "}
         <span className={parts.quiet}>after {durationText(duration_ms)}</span>
       </summary>
       <div className={styles.attempt}>
@@ -87,8 +87,8 @@ function OneAttempt({ attempt, before, body, isOpen }: AttemptProps) {
             ["Attempt", <Id key="" value={id} />],
             ["Started", <Moment key="" at={started_at} after={before} />],
             ["Decision", decision ?? "none"],
-            ["Counted", counted ? "yes" : "no, it uses up none of the tries"],
-            ["Next time", next_attempt_at ? <Time key="" at={next_attempt_at} /> : "none"],
+            ["Counted", counted ? "yes" : "no, it does not use up a try"],
+            ["Next attempt", next_attempt_at ? <Time key="" at={next_attempt_at} /> : "none"],
           ]}
         />
         {attempt.phases && <Phases phases={attempt.phases} />}
@@ -97,7 +97,7 @@ function OneAttempt({ attempt, before, body, isOpen }: AttemptProps) {
             <h3>Request</h3>
             <Headers headers={attempt.request_headers} label={`request headers of attempt ${number}`} />
             {body === null ? (
-              <p>The body is not kept any more.</p>
+              <p>The body is no longer stored.</p>
             ) : (
               <Code text={body} label={`request body of attempt ${number}`} />
             )}
@@ -108,7 +108,7 @@ function OneAttempt({ attempt, before, body, isOpen }: AttemptProps) {
             {attempt.response ? (
               <Code text={attempt.response} label={`response body of attempt ${number}`} />
             ) : (
-              <p className={parts.quiet}>{status === null ? "No answer came." : "The answer had no body."}</p>
+              <p className={parts.quiet}>{status === null ? "No response." : "The response had no body."}</p>
             )}
           </div>
         </div>
@@ -120,19 +120,19 @@ function OneAttempt({ attempt, before, body, isOpen }: AttemptProps) {
 function Headers({ headers, label }: { readonly headers: Attempt["request_headers"]; readonly label: string }) {
   const lines = Object.entries(headers ?? {}).map(([name, value]) => `${name}: ${value}`);
   return lines.length === 0 ? (
-    <p className={parts.quiet}>No headers are kept.</p>
+    <p className={parts.quiet}>No headers are stored.</p>
   ) : (
     <Code text={lines.join("\n")} label={label} />
   );
 }
 
 const phaseNames = {
-  resolve: "find the address",
+  resolve: "resolve the host",
   connect: "connect",
   tls: "TLS",
   send: "send",
-  first_byte: "wait for the answer",
-  body: "read the answer",
+  first_byte: "wait for the response",
+  body: "read the response",
 } as const;
 
 /** The time of an attempt by its phases, as one line of bars, each with its figure. */

@@ -31,10 +31,10 @@ export function DeliveryPage() {
           {mayWrite && isWaiting && (
             <Action
               label="Cancel the delivery"
-              dismiss="Leave it waiting"
+              dismiss="Keep it waiting"
               what="delivery"
               kind="danger"
-              confirm="It is not attempted any more. It stays in the list, and can be sent again."
+              confirm="It is not attempted again. It stays in the list and can be sent again later."
               run={() => api.webhookDeliveries.cancel(id)}
             />
           )}
@@ -80,15 +80,15 @@ const failureText = ({ last_error, last_status }: Delivery): string =>
 
 const meanings: Readonly<Record<Delivery["status"], string>> = {
   pending: "It waits for its next attempt.",
-  held: "It waits until its endpoint or its account may receive again, or until an earlier event of its order key is out.",
-  parked: "It was put aside and goes out when somebody sends it again.",
+  held: "It waits until its endpoint or its account may receive again, or until an earlier event with its order key has gone out.",
+  parked: "It was set aside and goes out when somebody sends it again.",
   succeeded: "The receiver answered with 2xx.",
-  exhausted: "All attempts failed. Mend the receiver, then send it again.",
-  cancelled: "It was cancelled before it arrived. Sending it again sends it after all.",
+  exhausted: "All attempts failed. Fix the receiver, then send it again.",
+  cancelled: "It was cancelled before it was delivered. You can still send it again.",
 };
 
 const Event = ({ delivery: { event, event_id } }: { readonly delivery: Delivery }) => (
-  <Panel title="Event" actions={<EventDeliveriesLink id={event_id}>All its deliveries</EventDeliveriesLink>}>
+  <Panel title="Event" actions={<EventDeliveriesLink id={event_id}>All deliveries</EventDeliveriesLink>}>
     <Id value={event_id} />
     {event ? (
       <>
@@ -96,12 +96,12 @@ const Event = ({ delivery: { event, event_id } }: { readonly delivery: Delivery 
           Published <Time at={event.created_at} />
         </p>
         <details>
-          <summary>Its body</summary>
+          <summary>Body</summary>
           <Code text={event.body} label="body of the event" />
         </details>
       </>
     ) : (
-      <p>Its content is not kept any more; the retention of events has ended.</p>
+      <p>Its content is no longer stored; it is past the retention of events.</p>
     )}
   </Panel>
 );

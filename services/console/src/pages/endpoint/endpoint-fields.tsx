@@ -19,8 +19,8 @@ export function EndpointFields({ present, ...form }: FieldsProps) {
   const mayMove = useMay("account:security") || !isPortal;
   const first: FieldsData<EndpointInput> = {
     url: {
-      label: "Address of your receiver",
-      hint: mayMove ? "https, reachable from this deployment." : "This link does not change it.",
+      label: "Receiver URL",
+      hint: mayMove ? "https, reachable from this deployment." : "This link cannot change it.",
       type: "url",
       required: true,
       readOnly: !mayMove,
@@ -29,8 +29,8 @@ export function EndpointFields({ present, ...form }: FieldsProps) {
     eventTypes: {
       label: "Event types",
       hint: choosesEvents
-        ? "One on each line. image.* is every type that begins with image., and * is every type."
-        : "Those who gave you this link decide about them.",
+        ? "One per line. image.* matches every type that begins with image., and * matches every type."
+        : "Set by those who gave you this link.",
       rows: 3,
       required: true,
       readOnly: !choosesEvents,
@@ -70,29 +70,33 @@ const settings: FieldsData<EndpointInput> = {
   },
   ordered: { label: "Keep the order of events with the same key" },
   timeoutSeconds: {
-    label: "Time limit of an attempt in seconds",
-    hint: "Empty: that of the service.",
+    label: "Timeout in seconds",
+    hint: "Empty: the service's value.",
     inputMode: "numeric",
   },
   maxInFlight: {
-    label: "At the same time",
-    hint: "Largest number of attempts in flight. Empty: that of the service.",
+    label: "Concurrency",
+    hint: "Maximum number of attempts in flight. Empty: the service's value.",
     inputMode: "numeric",
   },
   retrySchedule: {
-    label: "Waits between tries in seconds",
-    hint: "As 5, 300, 1800. Empty: the schedule of the service.",
+    label: "Retry schedule in seconds",
+    hint: "Such as 5, 300, 1800. Empty: the service's schedule.",
   },
 };
 
 /** The fields that few need. */
 const rate: FieldsData<EndpointInput> = {
   rateLimit: {
-    label: "Deliveries at most",
+    label: "Rate limit",
     hint: "Empty: as fast as the receiver takes them.",
     inputMode: "numeric",
   },
-  rateSeconds: { label: "In seconds", hint: "The period of that number, evenly spread.", inputMode: "numeric" },
+  rateSeconds: {
+    label: "Rate period",
+    hint: "In seconds. Deliveries are spread evenly over it.",
+    inputMode: "numeric",
+  },
 };
 
 const named: FieldsData<EndpointInput> = {
@@ -109,7 +113,7 @@ const named: FieldsData<EndpointInput> = {
         value: {
           label: `Value of header ${number}`,
           type: secret ? "password" : "text",
-          placeholder: secret ? "Empty: as it was" : "",
+          placeholder: secret ? "Empty: unchanged" : "",
         },
         secret: { label: "hidden" },
       })}
@@ -117,15 +121,15 @@ const named: FieldsData<EndpointInput> = {
   ),
   metadata: ({ value, set }) => (
     <RowList
-      legend="Metadata, for you alone"
-      noun="text"
+      legend="Metadata, not sent to receivers"
+      noun="entry"
       max={20}
       rows={value}
       set={set}
       blank={blankText}
       fields={(number) => ({
-        name: { label: `Name of text ${number}` },
-        value: { label: `Value of text ${number}` },
+        name: { label: `Name of entry ${number}` },
+        value: { label: `Value of entry ${number}` },
       })}
     />
   ),
@@ -138,16 +142,16 @@ function Certificate({ present, ...form }: FieldsProps) {
     <Group legend="Client certificate">
       {shown && (
         <p>
-          In use: {shown.subject}, which ends <Time at={shown.expires_at} />. SHA-256 <code>{shown.fingerprint}</code>
+          In use: {shown.subject}, expires <Time at={shown.expires_at} />. SHA-256 <code>{shown.fingerprint}</code>
         </p>
       )}
       <Fields
         {...form}
         fields={{
-          isWithoutCertificate: shown !== null && { label: "Take it away" },
+          isWithoutCertificate: shown !== null && { label: "Remove it" },
           certificate: {
             label: "Certificate with its chain",
-            hint: shown ? "PEM. Empty: the one in use stays." : "PEM.",
+            hint: shown ? "PEM. Empty: the current one stays." : "PEM.",
             rows: 3,
           },
           certificateKey: {

@@ -11,7 +11,7 @@ test("lists are read with commas, spaces or lines; an empty field leaves a setti
 
 test("what cannot be sent is refused with the name of its field", () => {
   assert.throws(() => bodyOf({ ...emptyInput, filter: "{" }), /^Error: Filter: this is not JSON/);
-  assert.throws(() => bodyOf({ ...emptyInput, timeoutSeconds: "soon" }), /^Error: Time limit: “soon” is not a number/);
+  assert.throws(() => bodyOf({ ...emptyInput, timeoutSeconds: "soon" }), /^Error: Timeout: “soon” is not a number/);
 });
 
 test("a rate needs its limit, an empty secret header keeps its value, a removed text becomes null", () => {

@@ -76,12 +76,12 @@ export function bodyOf(input: EndpointInput, before: Pick<Endpoint, "settings"> 
       filter: input.filter.trim() === "" ? null : (jsonIn(input.filter, "Filter") as Record<string, unknown>),
       format: input.format as Endpoint["settings"]["format"],
       ordered: input.ordered,
-      timeout_seconds: numberOf(input.timeoutSeconds, "Time limit"),
-      max_in_flight: numberOf(input.maxInFlight, "At the same time"),
+      timeout_seconds: numberOf(input.timeoutSeconds, "Timeout"),
+      max_in_flight: numberOf(input.maxInFlight, "Concurrency"),
       retry_schedule_seconds:
         input.retrySchedule.trim() === ""
           ? null
-          : wordsIn(input.retrySchedule).map((word) => numberOf(word, "Waits between tries") ?? 0),
+          : wordsIn(input.retrySchedule).map((word) => numberOf(word, "Retry schedule") ?? 0),
       rate: rateOf(input),
       headers: named(input.headers).map(({ name, value, secret }) => ({ name, value: value || null, secret })),
       metadata: metadataOf(input.metadata, before?.settings.metadata ?? {}),
@@ -94,8 +94,8 @@ const named = (rows: readonly NamedText[]): NamedText[] =>
   rows.map((row) => ({ ...row, name: row.name.trim() })).filter(({ name, value }) => name !== "" || value !== "");
 
 function rateOf({ rateLimit, rateSeconds }: EndpointInput) {
-  const limit = numberOf(rateLimit, "Deliveries at most");
-  return limit === null ? null : { limit, per_seconds: numberOf(rateSeconds, "In seconds") ?? 1 };
+  const limit = numberOf(rateLimit, "Rate limit");
+  return limit === null ? null : { limit, per_seconds: numberOf(rateSeconds, "Rate period") ?? 1 };
 }
 
 /** Texts that were there before and are not any more are removed by null. */

@@ -95,7 +95,7 @@ function Actions({
           what="endpoint"
           name={url}
           kind="danger"
-          confirm="Its deliveries that wait are dropped, and its secrets end. This cannot be undone."
+          confirm="Its waiting deliveries are dropped, and its secrets are revoked. This cannot be undone."
           run={() => api.webhookEndpoints.delete(id)}
           onDone={() => void navigate({ to: "/webhooks/endpoints" })}
         />
@@ -112,7 +112,7 @@ function State({ current: { data: endpoint } }: { readonly current: Versioned<En
       title={type === "pull" ? "Pull endpoint" : url}
       actions={
         <>
-          <EndpointDeliveriesLink id={id}>Its deliveries</EndpointDeliveriesLink>
+          <EndpointDeliveriesLink id={id}>View deliveries</EndpointDeliveriesLink>
           <EndpointReplaysLink id={id}>Send again</EndpointReplaysLink>
         </>
       }
@@ -121,7 +121,7 @@ function State({ current: { data: endpoint } }: { readonly current: Versioned<En
       <Pairs
         items={[
           ["Status", <EndpointStatus key="" endpoint={endpoint} />],
-          disabled_reason && ["Because", disabled_reason],
+          disabled_reason && ["Reason", disabled_reason],
           ["Id", <Id key="" value={id} />],
           ["Added", <Time key="" at={created_at} />],
           ["Waiting", endpoint.waiting.toLocaleString()],
@@ -161,7 +161,7 @@ const Held = ({ held, drains_at_per_second: rate, drained_at: end }: Endpoint) =
   </>
 );
 
-const origins = { endpoint: "its own", property: "of the service", default: "default" } as const;
+const origins = { endpoint: "endpoint", property: "service", default: "default" } as const;
 
 /** Edits an endpoint. When somebody else changed it meanwhile, both versions are shown and the person decides. */
 function EditEndpoint({ current, onDone }: { readonly current: Versioned<Endpoint>; readonly onDone: () => void }) {
@@ -212,13 +212,13 @@ function Secrets({ endpoint: { id, secrets = [] } }: { readonly endpoint: Endpoi
             <Rotate
               label="Rotate"
               what="secret"
-              text="A new secret signs from now on. Until the overlap ends, deliveries carry the signatures of both, so your receiver can change in peace."
+              text="A new secret signs from now on. Until the overlap ends, deliveries carry the signatures of both, so you have time to update your receiver."
               rotate={rotate}
               onDone={setShown}
             />
             {hasPrevious && (
               <Action
-                label="End the previous secret"
+                label="Revoke the previous secret"
                 what="secret"
                 kind="danger"
                 confirm="Deliveries are signed with the newest secret alone from now on. A receiver that still has the previous one refuses them."

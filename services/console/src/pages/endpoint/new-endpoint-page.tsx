@@ -44,10 +44,10 @@ interface CreatedProps {
 
 const Created = ({ id, secret }: CreatedProps) => (
   <Page title="The endpoint was added">
-    <Panel title="Its secret">
+    <Panel title="Signing secret">
       <p>
-        Your receiver verifies deliveries with it. Keep it where your receiver keeps its secrets; you can reveal it
-        again later.
+        Your receiver verifies deliveries with it. Store it with your receiver's other secrets; you can reveal it again
+        later.
       </p>
       <p>
         <code>{secret}</code>

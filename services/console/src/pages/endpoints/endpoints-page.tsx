@@ -92,6 +92,6 @@ export const Waits = ({ day: { p95Ms, oldestDueAt }, oldest }: { readonly day: D
 /** A figure of the last day, which comes after the list. */
 function Figure({ id, show }: { readonly id: string; readonly show: (day: Day) => React.ReactNode }) {
   const { data, isError } = useQuery(dayQuery(id));
-  if (isError) return <span className={parts.quiet}>not known</span>;
+  if (isError) return <span className={parts.quiet}>unknown</span>;
   return data ? show(data) : <span className={parts.quiet}>…</span>;
 }

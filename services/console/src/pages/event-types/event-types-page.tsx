@@ -15,7 +15,7 @@ export function EventTypesPage() {
   const [{ name }] = useFilters();
   return (
     <Page title="Event types">
-      <Filters fields={{ name: "Name of a type" }} />
+      <Filters fields={{ name: "Name" }} />
       {name && <EventType name={name} />}
       <ResourceList
         label="Event types"
@@ -51,18 +51,22 @@ function EventType({ name }: { readonly name: string }) {
             <Pairs
               items={[
                 ["Declared by", own ? "your account" : "Signalbox"],
-                ["Events that do not fit", `${enforcement}${enforcement_reason ? `: ${enforcement_reason}` : ""}`],
+                ["Invalid events", `${enforcement}${enforcement_reason ? `: ${enforcement_reason}` : ""}`],
               ]}
             />
             <div className={parts.sides}>
               <div>
                 <h3>Schema</h3>
-                {schema ? <Code text={memberText(text, "schema") ?? ""} label="schema" /> : <p>Any data is taken.</p>}
+                {schema ? (
+                  <Code text={memberText(text, "schema") ?? ""} label="schema" />
+                ) : (
+                  <p>Any data is accepted.</p>
+                )}
               </div>
               <div>
                 <h3>Example</h3>
                 {example === undefined ? (
-                  <p>There is none.</p>
+                  <p>None.</p>
                 ) : (
                   <Code text={memberText(text, "example") ?? ""} label="example" />
                 )}

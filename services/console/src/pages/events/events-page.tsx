@@ -42,7 +42,7 @@ export function EventsPage() {
         read={(query) => api.webhookEvents.list(query)}
         everyMs={readUntold(live)}
         filters={{ type: "Event type", ...timeRange }}
-        empty="No event is here. Events are kept until their retention ends."
+        empty="No events. They are kept until their retention ends."
         columns={{
           Type: ({ type }) => <EventTypeLink id={type}>{type}</EventTypeLink>,
           Event: ({ id }) => <Id value={id} />,
@@ -95,7 +95,7 @@ const Published = ({
 }) => (
   <>
     <p>
-      Published. <EventDeliveriesLink id={id}>See its deliveries</EventDeliveriesLink>
+      Published. <EventDeliveriesLink id={id}>View deliveries</EventDeliveriesLink>
     </p>
     <Id value={id} />
     {warnings.map(({ pointer, message }) => (

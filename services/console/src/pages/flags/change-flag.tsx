@@ -81,7 +81,7 @@ const definition = {
   required: true,
 };
 
-const reason = reasonField("It stands in the history and in the audit.", 1_000);
+const reason = reasonField("Shown in the history and in the audit.", 1_000);
 
 /** Buttons that show the flag as a form or as JSON, and those that write another state into it. */
 function Views({ form: { input, set, show, isNew } }: { readonly form: FlagForm }) {
@@ -113,11 +113,11 @@ function Preview({ before, after, isNew }: PreviewProps) {
   const differences = isNew ? [] : differencesOf(membersOf(after), membersOf(before));
   return (
     <>
-      <p>It is allowed. It would hold at once, in every service.</p>
-      {!isNew && differences.length === 0 && <p>Nothing differs from what holds now.</p>}
+      <p>Allowed. It would apply at once, in every service.</p>
+      {!isNew && differences.length === 0 && <p>Nothing would change.</p>}
       {differences.length > 0 && (
         <Table
-          label="What would change"
+          label="Changes"
           rows={differences}
           keyOf={({ name }) => name}
           columns={{
@@ -142,7 +142,7 @@ function ArchiveFlag({ seen: { flag, revision } }: { readonly seen: SeenFlag }) 
         submitLabel="Archive"
         kind="danger"
         initial={{ reason: "" }}
-        fields={{ reason: { label: "Reason to archive it", required: true, isProse: true } }}
+        fields={{ reason: { label: "Reason for archiving", required: true, isProse: true } }}
         run={({ reason }) => archiveFlag(flag.key, { expectedRevision: revision, reason })}
         onDone={() => {
           dropDraftsHere();

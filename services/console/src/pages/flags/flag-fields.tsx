@@ -22,9 +22,9 @@ const own: FieldsData<FlagInput> = {
 const shared: FieldsData<FlagInput> = {
   state: { label: "State", choices: flagStates },
   owner: { label: "Owner" },
-  expires: { label: "Decide until", type: "date", hint: "From then on it is listed as due." },
+  expires: { label: "Review by", type: "date", hint: "Listed as due from then on." },
   description: { label: "Description", isProse: true },
-  client: { label: "Browsers and apps see it" },
+  client: { label: "Visible to browsers and apps" },
 };
 
 const schedule: FieldsData<FlagInput> = {
@@ -43,7 +43,7 @@ export function FlagFields({ isNew, ...form }: FieldsProps & { readonly isNew: b
       <Variants {...form} />
       <Rules {...form} />
       <details>
-        <summary>Schedule and other flags</summary>
+        <summary>Schedule and prerequisites</summary>
         <div className={parts.page}>
           <Group legend="Schedule, in UTC">
             <div className={parts.fields}>
@@ -51,14 +51,14 @@ export function FlagFields({ isNew, ...form }: FieldsProps & { readonly isNew: b
             </div>
           </Group>
           <RowList
-            legend="Only where other flags give"
-            noun="other flag"
+            legend="Prerequisites"
+            noun="prerequisite"
             rows={input.prerequisites}
             set={(prerequisites) => set({ prerequisites })}
             blank={blankPrerequisite}
             fields={(number) => ({
-              flag: { label: `Other flag ${number}` },
-              variants: { label: `Its variants ${number}` },
+              flag: { label: `Flag of prerequisite ${number}` },
+              variants: { label: `Variants of prerequisite ${number}` },
             })}
           />
         </div>
@@ -87,9 +87,9 @@ function Variants({ input, set }: FieldsProps) {
           input={input}
           set={set}
           fields={{
-            default: { label: "Everybody else gets", hint: "Accounts that no rule matches.", choices: names },
+            default: { label: "Default variant", hint: "Accounts that no rule matches.", choices: names },
             off: {
-              label: "Switched off it gives",
+              label: "Off variant",
               hint: "While it is disabled or outside its schedule.",
               choices: names,
             },
@@ -118,17 +118,17 @@ function Rules({ input: { rules, variants }, set }: FieldsProps) {
         </p>
       }
       fields={(number) => ({
-        variant: { label: `Rule ${number} gives`, choices: names },
+        variant: { label: `Variant of rule ${number}`, choices: names },
         percentage: { label: `Share of rule ${number} in %`, hint: "Of the accounts; empty for all." },
         name: { label: `Name of rule ${number}` },
       })}
-      more={{ summary: "Only some accounts", fields: conditionsOf }}
+      more={{ summary: "Targeting", fields: conditionsOf }}
     />
   );
 }
 
 const conditionsOf = (number: number): FieldsData<RuleInput> => ({
-  accounts: { label: `Accounts of rule ${number}`, hint: "Ids, with spaces between them." },
+  accounts: { label: `Accounts of rule ${number}`, hint: "Ids, separated by spaces." },
   roles: { label: `Roles of rule ${number}` },
   locales: { label: `Locales of rule ${number}` },
   attributes: {
@@ -136,6 +136,6 @@ const conditionsOf = (number: number): FieldsData<RuleInput> => ({
     hint: 'JSON, such as [{"name":"plan","operator":"==","value":"pro"}]',
   },
   by: { label: `Attribute that chooses the share of rule ${number}` },
-  ageFrom: { label: `Days since its creation, from, of rule ${number}` },
-  ageTo: { label: `Days since its creation, to, of rule ${number}` },
+  ageFrom: { label: `Minimum account age in days of rule ${number}` },
+  ageTo: { label: `Maximum account age in days of rule ${number}` },
 });

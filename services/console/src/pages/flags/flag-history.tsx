@@ -29,7 +29,7 @@ export function FlagHistory({ flagKey: key, onBack, now }: HistoryProps) {
   });
   return (
     <Panel title="History">
-      <Answer query={history} what="history" empty="There is no flag of this key, and there was none.">
+      <Answer query={history} what="history" empty="There is and was no flag with this key.">
         {(items) => (
           <>
             <Table
@@ -75,7 +75,7 @@ function Difference({ change: { flag }, before, isFirst }: DifferenceProps) {
   if (before === null) return "see older changes";
   if (before.flag === null) return <Status tone="good">added again</Status>;
   const differences = differencesOf(membersOf(flag), membersOf(before.flag));
-  if (differences.length === 0) return "set as it was";
+  if (differences.length === 0) return "no change";
   return differences.map(({ name, mine, theirs }) => (
     <div key={name}>
       {name}: <code>{theirs}</code> → <code>{mine}</code>
@@ -85,12 +85,6 @@ function Difference({ change: { flag }, before, isFirst }: DifferenceProps) {
 
 function Version({ change, now, onBack }: Pick<HistoryProps, "now" | "onBack"> & { readonly change: FlagChange }) {
   if (change.flag === null) return "–";
-  if (change.revision === now) return <span className={parts.quiet}>holds now</span>;
-  return (
-    <Button
-      label="Go back to it"
-      aria-label={`Go back to it: revision ${change.revision}`}
-      onClick={() => onBack(change)}
-    />
-  );
+  if (change.revision === now) return <span className={parts.quiet}>current</span>;
+  return <Button label="Restore" aria-label={`Restore revision ${change.revision}`} onClick={() => onBack(change)} />;
 }

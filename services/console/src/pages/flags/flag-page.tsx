@@ -67,7 +67,7 @@ function Archived({ flagKey: key }: { readonly flagKey: string }) {
   if (former?.flag) return <ChangeFlag flag={former.flag} revision="0" name={`flag of revision ${former.revision}`} />;
   return (
     <>
-      <p className={parts.notice}>There is no flag of this key now. Code that asks for it gets its own default.</p>
+      <p className={parts.notice}>There is no flag with this key now. Code that asks for it gets its own default.</p>
       <FlagHistory flagKey={key} now={null} onBack={setFormer} />
     </>
   );
@@ -84,7 +84,7 @@ function Facts({ flag }: { readonly flag: Flag }) {
           ["Gives", givesText(flag)],
           ["Variants", `${flag.variants.map(({ name }) => name).join(", ")}; ${type}`],
           ["Owner", owner],
-          ["Decide until", expires ?? "–"],
+          ["Review by", expires ?? "–"],
           ["Revision", revision],
           ["Changed", <Time key="" at={changedAt} />],
           ["By", <Actor key="" id={actor} />],

@@ -46,8 +46,8 @@ export function FlagsPage() {
           State: ({ state }) => <Status>{state}</Status>,
           Gives: (flag) => givesText(flag),
           Owner: ({ owner }) => owner,
-          "Decide until": ({ key, expires }) =>
-            stale.has(key) ? <Status tone="failed">{`${expires}, is due`}</Status> : (expires ?? "–"),
+          "Review by": ({ key, expires }) =>
+            stale.has(key) ? <Status tone="failed">{`${expires}, due`}</Status> : (expires ?? "–"),
           Changed: ({ changedAt }) => <Time at={changedAt} />,
         }}
       />
@@ -65,7 +65,7 @@ export function givesText(flag: Flag): string {
   if (flag.state === "disabled") return `${flag.off} to everybody`;
   const rules = flag.rules.map(
     ({ variant, percentage, name }) =>
-      `${variant} to ${typeof percentage === "number" ? `${percentage} %` : (name ?? "those of a rule")}`,
+      `${variant} to ${typeof percentage === "number" ? `${percentage} %` : (name ?? "accounts of a rule")}`,
   );
   const rest = flag.state === "preview" ? flag.off : flag.default;
   return [...rules, `${rest} to ${rules.length === 0 ? "everybody" : "the rest"}`].join(", ");

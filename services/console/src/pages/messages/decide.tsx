@@ -62,7 +62,7 @@ function Dialog({ kind, action, message, onDone, onClose }: DecideProps & { read
         makeLabel={confirm}
         isDanger={needsReason}
         onMake={trial.make}
-        preview={trial.tried && <p>What would happen: {trial.tried.effect}</p>}
+        preview={trial.tried && <p>Effect: {trial.tried.effect}</p>}
         beside={<Button label="Cancel" onClick={onClose} />}
       >
         <p>{about}</p>
@@ -75,7 +75,7 @@ function Dialog({ kind, action, message, onDone, onClose }: DecideProps & { read
   );
 }
 
-const reason = reasonField("It stands in the audit.");
+const reason = reasonField("Shown in the audit.");
 
 interface ChangedProps {
   readonly seen: Message;
@@ -86,7 +86,7 @@ interface ChangedProps {
 /** Shows both versions of a message that changed under the hand of the person. */
 const Changed = ({ seen, now, onLook }: ChangedProps) => (
   <div role="alert" className={parts.notice}>
-    <strong>It has changed meanwhile. Nothing was done.</strong>
+    <strong>It has changed in the meantime. Nothing was done.</strong>
     <Table
       label="Both versions"
       rows={differencesOf(seen, now)}
@@ -97,6 +97,6 @@ const Changed = ({ seen, now, onLook }: ChangedProps) => (
         Now: ({ theirs }) => <code>{theirs}</code>,
       }}
     />
-    <Button label="Continue with the present one" onClick={onLook} />
+    <Button label="Continue with the current one" onClick={onLook} />
   </div>
 );

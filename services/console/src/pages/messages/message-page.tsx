@@ -77,7 +77,9 @@ function MessageWithBody({ kind, read }: { readonly kind: MessageKind; readonly 
             </Panel>
             <Panel title="Content">
               <Code text={memberText(text, "body") ?? ""} label="content of the message" />
-              <p className={parts.quiet}>Texts that people or partners wrote are masked. This look is in your audit.</p>
+              <p className={parts.quiet}>
+                Texts that people or partners wrote are masked. This view is recorded in your audit.
+              </p>
             </Panel>
           </div>
           {"next_at" in found && <Queue id={id} />}
@@ -115,7 +117,7 @@ function Facts({ message }: { readonly message: Detail }) {
           ...("next_at" in message
             ? [
                 ["Next try", <Time key="" at={message.next_at} />] as const,
-                ["Waits behind it", behindText(message.messages - 1)] as const,
+                ["Waiting behind it", behindText(message.messages - 1)] as const,
               ]
             : []),
           ["Event", event_id ? <Id key="" value={event_id} /> : "none"],

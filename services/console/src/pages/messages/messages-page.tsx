@@ -60,8 +60,8 @@ function Messages({ kind }: { readonly kind: MessageKind }) {
           Tries: (message) =>
             "messages" in message ? (
               <>
-                {message.attempts} so far, the next <Time at={message.next_at} />; {message.messages.toLocaleString()}{" "}
-                messages wait
+                {message.attempts} so far, next <Time at={message.next_at} />; {message.messages.toLocaleString()}{" "}
+                messages waiting
               </>
             ) : "attempts" in message ? (
               message.attempts

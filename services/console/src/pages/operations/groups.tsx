@@ -18,7 +18,7 @@ export const Groups = ({ refetchInterval }: ReadAgain) => (
     what="groups"
     refetchInterval={refetchInterval}
     read={() => api.operations.operatingGroups()}
-    empty="No group reads."
+    empty="No consumer groups."
   >
     {({ items }) => (
       <Table
@@ -36,7 +36,7 @@ export const Groups = ({ refetchInterval }: ReadAgain) => (
           "By topic": ({ topics }) => <Topics topics={topics} />,
           Members: ({ members }) => (
             <Status tone={members.length === 0 ? "failed" : "good"}>
-              {members.length === 0 ? "none reads" : String(members.length)}
+              {members.length === 0 ? "none" : String(members.length)}
             </Status>
           ),
           Parked: ({ parked, service }) => <Parked parked={parked} service={service} />,

@@ -27,7 +27,7 @@ export const Instances = ({ refetchInterval }: ReadAgain) => (
           columns={{
             Instance: instanceName,
             State: ({ state }) => <Status tone={state === "running" ? "good" : "wait"}>{state}</Status>,
-            Release: ({ version }) => version ?? "not named",
+            Release: ({ version }) => version ?? "unnamed",
             Started: ({ started_at }) => <Time at={started_at} />,
             Configuration: (instance) => <Applied instance={instance} />,
             "Last report": ({ last_seen_seconds }) => `${durationText(last_seen_seconds * 1_000)} ago`,
@@ -39,7 +39,7 @@ export const Instances = ({ refetchInterval }: ReadAgain) => (
 );
 
 function releasesText(items: readonly Instance[]): string {
-  const releases = Map.groupBy(items, ({ version }) => version ?? "a release without a name");
+  const releases = Map.groupBy(items, ({ version }) => version ?? "an unnamed release");
   const parts = [...releases].map(([release, of]) => `${release} (${of.length})`);
   return parts.length === 1 ? `All run ${parts[0]}.` : `Several releases run: ${parts.join(", ")}.`;
 }
@@ -110,7 +110,7 @@ const WorkerTable = ({ label, items }: { readonly label: string; readonly items:
       ),
       State: ({ state }) => <Status tone={tones[state]}>{state}</Status>,
       Restarts: ({ restarts }) => restarts,
-      "Last beat": ({ last_beat_at }) => (last_beat_at ? <Time at={last_beat_at} /> : "not judged"),
+      "Last heartbeat": ({ last_beat_at }) => (last_beat_at ? <Time at={last_beat_at} /> : "not monitored"),
     }}
   />
 );

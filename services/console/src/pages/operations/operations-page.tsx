@@ -99,10 +99,10 @@ const Backups = ({ refetchInterval }: ReadAgain) => (
       <>
         {!is_watched && (
           <p className={parts.quiet}>
-            No folder of backups is watched. The property <code>operations.backups-folder</code> names one.
+            No backup folder is monitored. Set one in the property <code>operations.backups-folder</code>.
           </p>
         )}
-        {is_watched && items.length === 0 && <p>There is no backup in the folder yet.</p>}
+        {is_watched && items.length === 0 && <p>No backups in the folder yet.</p>}
         {items.length > 0 && (
           <Table
             label="Backups"

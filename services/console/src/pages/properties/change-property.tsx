@@ -47,7 +47,7 @@ export function ChangeProperty({ property, isProposed }: ChangeProps) {
   return (
     <Panel title={isProposed ? "Propose a change" : "Change it"}>
       {isProposed && (
-        <p>A change of it needs a second operator. You propose it with a reason, and another one decides.</p>
+        <p>A change needs a second operator. You propose it with a reason, and another operator decides.</p>
       )}
       <TrialEditForm
         edit={edit}
@@ -60,7 +60,7 @@ export function ChangeProperty({ property, isProposed }: ChangeProps) {
           {
             name: typed.name,
             mine: typed.does === "set" ? typed.text : "not overridden",
-            theirs: now ? `${valueText(now)}, because: ${now.reason ?? "–"}` : "not overridden",
+            theirs: now ? `${valueText(now)}, reason: ${now.reason ?? "–"}` : "not overridden",
           },
         ]}
         theirs={(): Typed => ({ ...typed, text: inputText(now?.value ?? property.value), does: "set" })}
@@ -80,8 +80,7 @@ const Made = ({ made: { results, proposal } }: { readonly made: Change }) => (
     <ChangeResults results={results} />
     {proposal && (
       <p role="status">
-        It is proposed. <ProposalLink id={proposal}>See the proposal</ProposalLink>, or send its address to another
-        operator.
+        Proposed. <ProposalLink id={proposal}>View the proposal</ProposalLink>, or send its address to another operator.
       </p>
     )}
   </>
@@ -120,9 +119,9 @@ function undoOf(
 function previewText(property: Property, { does, text }: Typed, before: Override | undefined, isProposed: boolean) {
   const from = before ? valueText(before) : `${valueText(property)} (${property.source ?? "not reported"})`;
   const to = does === "set" ? text.trim() || "none" : "the value below the overrides";
-  const when = property.reload === "live" ? "at once" : "from the next start of each instance on";
+  const when = property.reload === "live" ? "at once" : "when each instance next starts";
   const condition = isProposed ? " Once it is approved, the" : " The";
-  return `It is allowed.${condition} value would go from ${from} to ${to}, and hold ${when}.`;
+  return `Allowed.${condition} value would change from ${from} to ${to} and apply ${when}.`;
 }
 
 interface FieldsProps {
@@ -142,17 +141,17 @@ function ChangeFields({ property, typed, set }: FieldsProps) {
           set={set}
           fields={{
             name: {
-              label: "For",
+              label: "Service",
               choices: [[name, "every service"], ...services.map((one) => [`${one}.${name}`, `${one} alone`] as const)],
             },
             does: {
-              label: "Do",
+              label: "Action",
               choices: [
                 ["set", "set a value"],
                 ["unset", "remove the override"],
               ],
             },
-            hours: { label: "For hours", type: "number", min: 1, placeholder: "without an end" },
+            hours: { label: "Expires after hours", type: "number", min: 1, placeholder: "never" },
           }}
         />
       </div>
@@ -166,7 +165,7 @@ function ChangeFields({ property, typed, set }: FieldsProps) {
             ...(choices && { choices }),
             ...(type === "list" && { rows: 4 }),
           },
-          reason: reasonField("It stands in the history.", 1_000),
+          reason: reasonField("Shown in the history.", 1_000),
         }}
       />
     </>

@@ -9,8 +9,8 @@ export const ChangeResults = ({ results }: { readonly results: readonly ChangeRe
         {name} is <code>{valueText({ value, masked })}</code>
         {appliesAt === "LIVE"
           ? `: ${applied} of ${instances} instances run with it.`
-          : ` from the next start of its ${instances} instances on.`}
-        {shadowedBy && ` But ${shadowedBy} stands above it: take it away there.`}
+          : ` when its ${instances} instances next start.`}
+        {shadowedBy && ` But ${shadowedBy} overrides it: remove it there.`}
       </p>
     ))}
   </div>

@@ -45,7 +45,7 @@ export function PropertiesPage() {
           ),
           Value: (property) => <code>{valueText(property)}</code>,
           Source: ({ source }) => source ?? "not reported",
-          Applies: ({ reload }) => (reload === "live" ? "at once" : "from a restart on"),
+          Applies: ({ reload }) => (reload === "live" ? "at once" : "after a restart"),
           Overridden: ({ overrides: [newest] }) => (newest ? <Time at={newest.changedAt} /> : "–"),
         }}
       />
@@ -76,7 +76,7 @@ function ConfigState() {
               {late.length === 0
                 ? `All ${instances.length} instances run with it.`
                 : `${late.length} of ${instances.length} instances are behind: ${late.map(({ name }) => name).join(", ")}.`}
-              {pending_restart.length > 0 && ` Wait for a restart: ${pending_restart.join(", ")}.`}
+              {pending_restart.length > 0 && ` Waiting for a restart: ${pending_restart.join(", ")}.`}
             </p>
             {validation.problems.map((problem) => (
               <p key={problem} role="alert" className={`${parts.notice} ${parts.bad}`}>

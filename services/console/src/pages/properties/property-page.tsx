@@ -61,7 +61,7 @@ function OpenProposals({ property: { name, services } }: { readonly property: Pr
     <div className={parts.notice}>
       {data.map(({ id, reason }) => (
         <p key={id}>
-          <ProposalLink id={id}>A change of it is proposed</ProposalLink>: {reason ?? "without a reason"}
+          <ProposalLink id={id}>A change is proposed</ProposalLink>: {reason ?? "without a reason"}
         </p>
       ))}
     </div>
@@ -74,17 +74,17 @@ function Facts({ property }: { readonly property: Property }) {
     <Panel title="Value">
       <Pairs
         items={[
-          ["Runs with", <code key="">{valueText(property)}</code>],
-          ["Source", source ?? "no instance with it reports"],
+          ["Current value", <code key="">{valueText(property)}</code>],
+          ["Source", source ?? "not reported"],
           ["Effect", effect],
-          ["Values", boundsText(property, unit)],
-          ["A change applies", reload === "live" ? "at once" : "from the next start on"],
+          ["Allowed values", boundsText(property, unit)],
+          ["Applies", reload === "live" ? "at once" : "after a restart"],
           ["Services", services.join(", ")],
           ["Secrecy", secrecy],
         ]}
       />
-      {!overridable && <p>It is set where the process starts, and takes no override.</p>}
-      {guarded && <p>It is guarded: config.approval says if two operators have to change it.</p>}
+      {!overridable && <p>It is set when the process starts and cannot be overridden.</p>}
+      {guarded && <p>It is guarded: config.approval decides whether a change needs two operators.</p>}
       {overrides.length > 0 && (
         <Table
           label="Overrides"
@@ -110,7 +110,7 @@ function Instances({ property: { instances } }: { readonly property: Property })
   return (
     <Panel title="Instances">
       {instances.length === 0 ? (
-        <p>No instance with it reports now.</p>
+        <p>No instance reports it now.</p>
       ) : (
         <Table
           label="Instances"

@@ -37,10 +37,10 @@ export function ApproveProposal({ id, onApproved }: ApproveProps) {
           what="proposal"
           makeLabel="Approve them"
           onMake={trial.make}
-          preview={trial.tried && <p>It is allowed: nobody has changed these properties since, and all rules hold.</p>}
+          preview={trial.tried && <p>Allowed: nobody has changed these properties since, and all rules hold.</p>}
           beside={<Button label="Cancel" onClick={close} />}
         >
-          <p>They are made in one revision, in your name and in that of their author.</p>
+          <p>They are made in one revision, in your name and the author's.</p>
         </TrialForm>
       </Box>
     </>
@@ -51,13 +51,13 @@ const kinds = {
   reject: {
     label: "Reject",
     title: "Reject the changes",
-    hint: "The author reads it here, and it stands in the audit.",
+    hint: "Shown to the author here, and in the audit.",
     isReasonRequired: true,
   },
   withdraw: {
     label: "Withdraw",
     title: "Withdraw the proposal",
-    hint: "It may be left out. It stands in the audit.",
+    hint: "Optional. Shown in the audit.",
     isReasonRequired: false,
   },
 } as const;

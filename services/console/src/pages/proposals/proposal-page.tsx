@@ -73,8 +73,8 @@ function Facts({ proposal }: { readonly proposal: Proposal }) {
   const outcome = outcomeOf(proposal);
   const isOwn = useCredential().data?.account_id === author;
   return (
-    <Panel title="What and why">
-      {state === "open" && isOwn && <p>It is yours: another operator decides about it. You can withdraw it.</p>}
+    <Panel title="Details">
+      {state === "open" && isOwn && <p>You proposed this, so another operator decides. You can withdraw it.</p>}
       <Pairs
         items={[
           ["State", <Status key="">{outcome}</Status>],
@@ -87,7 +87,7 @@ function Facts({ proposal }: { readonly proposal: Proposal }) {
             : ([
                 ["Decided by", <Actor key="" id={decidedBy} />],
                 ["Decided", <Time key="" at={decidedAt} />],
-                ["Because", decisionReason ?? "–"],
+                ["Decision reason", decisionReason ?? "–"],
                 ["Revision", revision ?? "–"],
               ] as const)),
           ["Id", copied(id)],
@@ -116,11 +116,10 @@ function Changes({ proposal: { changes, state } }: { readonly proposal: Proposal
               Property: (change) => <PropertyName change={change} property={propertyOf(change)} />,
               Now: state === "open" && ((change) => <code>{nowText(change, propertyOf(change))}</code>),
               Before:
-                state !== "open" && (({ before }) => <code>{before === null ? "not kept" : stateText(before)}</code>),
-              [state === "open" ? "Then" : "Proposed"]: (change: ProposedChange) => (
-                <code>{change.unset ? "not overridden" : valueText(change)}</code>
-              ),
-              Meanwhile: state === "open" && ((change) => <Meanwhile change={change} property={propertyOf(change)} />),
+                state !== "open" && (({ before }) => <code>{before === null ? "not stored" : stateText(before)}</code>),
+              Proposed: (change: ProposedChange) => <code>{change.unset ? "not overridden" : valueText(change)}</code>,
+              "Since then":
+                state === "open" && ((change) => <Meanwhile change={change} property={propertyOf(change)} />),
             }}
           />
         )}
@@ -166,7 +165,7 @@ function Meanwhile({ change, property }: ChangeProps) {
   return (
     <>
       <Status tone="failed">changed</Status>
-      <div className={parts.quiet}>It cannot be approved any more. Propose it anew.</div>
+      <div className={parts.quiet}>It can no longer be approved. Propose it again.</div>
     </>
   );
 }

@@ -14,8 +14,8 @@ export function ProposalsPage() {
   return (
     <Page title="Proposals" actions={<Link to="/properties">Properties</Link>}>
       <p>
-        Changes that need a second operator. They are proposed on the page of the property; another operator than their
-        author approves or rejects them.
+        Changes that need a second operator. They are proposed on the property's page; an operator other than the author
+        approves or rejects them.
       </p>
       <ResourceList
         label="Proposals"

@@ -14,7 +14,7 @@ export const ReplaysPage = () => (
     <ReplaysSoFar
       path="api/v1/webhooks/replays"
       read={(query) => api.webhookReplays.list(query)}
-      empty="Nothing was replayed yet. A replay sends what an endpoint missed, after an outage for example."
+      empty="No replays yet. A replay sends what an endpoint missed, for example after an outage."
       done={({ replayed }) => replayed}
       note={({ left_out }) => left_out > 0 && `, ${left_out} left out`}
       columns={{
@@ -32,14 +32,14 @@ export const ReplaysPage = () => (
           {statuses.join(", ")}, from <Time at={from} /> to <Time at={to} />
         </>
       )}
-      kept="What was sent again already stays sent."
+      kept="Deliveries already sent stay sent."
       cancel={({ id }) => api.webhookReplays.cancel(id)}
     />
   </Page>
 );
 
 const notArrived = ["waiting", "exhausted", "parked"] as const;
-const statuses = [["", "not arrived"], ...notArrived, "succeeded", ["any", "any of these"]] as const;
+const statuses = [["", "not arrived"], ...notArrived, "succeeded", ["any", "any"]] as const;
 
 interface Choice extends ReplaySpan {
   /** Empty for all endpoints. */
@@ -67,7 +67,7 @@ function StartReplay() {
       replay={replay}
       fields={{
         endpointId: { label: "Endpoint", required: isOne, choices: [["", isOne ? "choose one" : "all"], ...names] },
-        status: { label: "Deliveries that are", choices: statuses },
+        status: { label: "Status", choices: statuses },
         ...spanFields,
       }}
     />

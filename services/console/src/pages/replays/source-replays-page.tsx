@@ -23,7 +23,7 @@ export function SourceReplaysPage() {
       <ReplaysSoFar
         path={`api/v1/webhooks/sources/${id}/replays`}
         read={(query) => api.receivedWebhookReplays.list(id, query)}
-        empty="Nothing was published again yet. A replay brings back what your endpoints lost."
+        empty="No replays yet. A replay publishes again what your endpoints lost."
         done={({ published, missing }) => published + missing}
         note={({ missing }) => missing > 0 && `, ${missing} past the retention`}
         of={({ ids, event_types, from, to }) =>
@@ -35,7 +35,7 @@ export function SourceReplaysPage() {
             `${ids.length} chosen`
           )
         }
-        kept="What was published again stays published."
+        kept="Events already published stay published."
         cancel={(replay) => api.receivedWebhookReplays.cancel(id, replay.id)}
       />
     </Page>
@@ -50,7 +50,7 @@ function StartReplay({ id }: { readonly id: string }) {
   return (
     <CountFirst
       title="Publish again"
-      lead="Your endpoints get these webhooks as new events, each with the id of the one that it repeats."
+      lead="Your endpoints get these webhooks as new events, each with the id of the one it repeats."
       verb="Publish"
       replay={replay}
       fields={spanFields}
@@ -68,7 +68,7 @@ export function RejectionRetriesPage() {
         noun="retry"
         path={`api/v1/webhooks/sources/${id}/rejection-retries`}
         read={(query) => api.webhookRejectionRetries.list(id, query)}
-        empty="Nothing was retried yet. A retry receives what was refused, once its reason is mended."
+        empty="No retries yet. A retry receives rejected webhooks once their cause is fixed."
         done={({ received, repeated, refused }) => received + repeated + refused}
         note={({ received, repeated, refused }) =>
           `: ${received} received, ${repeated} received before, ${refused} refused again`
@@ -78,7 +78,7 @@ export function RejectionRetriesPage() {
             {reason ?? "every reason"}, from <Time at={from} /> to <Time at={to} />
           </>
         )}
-        kept="What was received stays received."
+        kept="Webhooks already received stay received."
         cancel={(retry) => api.webhookRejectionRetries.cancel(id, retry.id)}
       />
     </Page>
@@ -93,7 +93,7 @@ function StartRetry({ id }: { readonly id: string }) {
   return (
     <CountFirst
       title="Verify again"
-      lead="Kept webhooks are verified with the secrets and settings of now. Those that fit are received, in their order."
+      lead="Stored webhooks are verified with the current secrets and settings. Those that pass are received, in order."
       verb="Verify"
       replay={retry}
       fields={{ reason: { label: "Reason", choices: [["", "every reason"], ...reasonNames] }, hours: hoursField }}
