@@ -334,7 +334,7 @@ test("a bookmark goes to a receiver in its sender's bytes, or to an endpoint as 
   for (const [words, code, message] of [
     [["bookmark:none"], 4, /There is no bookmark of this name/],
     [["bookmark:first-order", "--data", "{}"], 2, /leave out --data/],
-    [["order.created", "--forward", "3000"], 2, /belong to a bookmark/],
+    [["order.created", "--forward", "3000"], 2, /need a bookmark/],
   ] as const) {
     const answer = await person.run(["trigger", ...words]);
     assert.equal(answer.code, code, words.join(" "));

@@ -71,7 +71,7 @@ test("listen shows every event once, through 100 lost connections and a killed s
     .split("\n")
     .map((line) => JSON.parse(line).event);
   assert.deepEqual(shown.sort(), published.toSorted(), "each event is shown once");
-  assert.doesNotMatch(listener.stderr, /nobody listened/, "it was one endpoint all the time");
+  assert.doesNotMatch(listener.stderr, /without a listener/, "it was one endpoint all the time");
 });
 
 function deferred() {

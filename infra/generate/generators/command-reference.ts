@@ -22,7 +22,7 @@ function page(): string {
 
 Generated from \`libs/client\` by \`npm run generate\`. [How to use it](../how-to/use-the-command-line.md).
 
-Options of every command:
+Global options:
 
 ${optionLines(commonOptions).join("\n")}
 
@@ -30,7 +30,7 @@ Exit codes:
 
 ${codes.join("\n")}
 
-Variables of the environment:
+Environment variables:
 
 ${variables.join("\n")}
 

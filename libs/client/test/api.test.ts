@@ -104,7 +104,7 @@ test("a request that cannot be meant is explained before anything is sent", asyn
     [["/x", "-H", "nothing"], /Invalid header "nothing"/],
     [["/x", "-F", "file=@/does/not/exist"], /cannot be read/],
     [["/x", "--input", "/does/not/exist"], /cannot be read/],
-    [["POST", "/x", "--paginate"], /goes with GET/],
+    [["POST", "/x", "--paginate"], /use it with GET/],
   ] as const) {
     const { exitCode, stderr } = await api(words);
     assert.deepEqual([exitCode, receiver.requests.length], [2, 0], stderr);

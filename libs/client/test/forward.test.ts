@@ -123,7 +123,7 @@ test("an event that the receiver refuses fails the command", async (t) => {
   const { send } = await openFile(t, recorded, recorded);
   const { exitCode, stderr } = await send(url, "--skip-verify");
   assert.equal(exitCode, 1);
-  assert.match(stderr, /The receiver did not take 2 of 2 events/);
+  assert.match(stderr, /The receiver did not accept 2 of 2 events/);
 });
 
 test("options that contradict each other are refused", async (t) => {

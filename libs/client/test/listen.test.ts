@@ -125,7 +125,7 @@ test("an endpoint that ended is replaced, with a word on what was missed", async
   });
   await local.waitFor(() => true);
   const { stderr } = await end();
-  assert.match(stderr, /Events of that time were not forwarded/);
+  assert.match(stderr, /Events since then were not forwarded/);
   assert.equal(signalbox.requests.filter(({ path: one }) => one.endsWith("/listen")).length, 2);
 });
 

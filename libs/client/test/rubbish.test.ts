@@ -101,7 +101,7 @@ test("a key with a character that no header carries is refused without showing i
   const { call } = await createHome(t);
   const apiKey = "sbx_dev_1\u2019Hunter2";
   const { exitCode, stderr } = await call(["status"], { environment: { SIGNALBOX_API_KEY: apiKey } });
-  assert.match(stderr, /^signalbox: The API key of SIGNALBOX_API_KEY has a character that no key has\./);
+  assert.match(stderr, /^signalbox: The API key from SIGNALBOX_API_KEY contains an invalid character\./);
   assert.deepEqual([exitCode, stderr.includes("Hunter2")], [3, false]);
   assert.doesNotMatch((await call(["login", "--with-key"], { stdin: apiKey })).stderr, /Hunter2/);
 });

@@ -6,14 +6,14 @@ import { webhookCommands } from "./webhook-commands.ts";
 const accountCommands: readonly Command[] = [
   declare({
     name: "login",
-    summary: "Sign in and keep the sign-in in a profile",
+    summary: "Sign in and save the sign-in in a profile",
     description:
-      "Shows a code, which you type on a page of Signalbox in any browser. Programs have no browser: they set SIGNALBOX_API_KEY,\n" +
-      "or a key is kept with --with-key. Profiles are in a file that only you can read.",
+      "Shows a code to enter on a Signalbox page in any browser. Programs without a browser set SIGNALBOX_API_KEY,\n" +
+      "or save a key with --with-key. Profiles are stored in a file that only you can read.",
     options: {
-      "with-key": { type: "boolean", describe: "Keeps the API key that is read from standard input" },
-      scope: { type: "string", value: "scopes", describe: "Asks for these scopes only, with spaces between them" },
-      "client-id": { type: "string", value: "id", describe: "Application of another issuer, instead of cli" },
+      "with-key": { type: "boolean", describe: "Saves the API key read from standard input" },
+      scope: { type: "string", value: "scopes", describe: "Requests only these scopes, separated by spaces" },
+      "client-id": { type: "string", value: "id", describe: "Client id at another issuer, instead of cli" },
     },
     examples: [
       "signalbox login",
@@ -24,27 +24,28 @@ const accountCommands: readonly Command[] = [
   }),
   declare({
     name: "logout",
-    summary: "End the sign-in of a profile and forget it",
+    summary: "Sign out of a profile and remove it",
     description:
-      "The tokens end at the issuer. An API key is forgotten here and stays valid: revoke it where it was made.",
+      "Ends the tokens at the issuer. An API key is only removed here and stays valid: revoke it where it was created.",
     options: {},
     examples: ["signalbox logout", "signalbox logout --profile production"],
     load: () => import("./commands/logout.ts"),
   }),
   declare({
     name: "status",
-    summary: "Show who is signed in, and how webhooks are going",
-    description: "Shows the address, the credential with its scopes and end, and the deliveries of the last 24 hours.",
+    summary: "Show who is signed in and how webhooks are doing",
+    description:
+      "Shows the address, the credential with its scopes and expiry, and the deliveries of the last 24 hours.",
     options: {},
     examples: ["signalbox status", "signalbox status --json"],
     load: () => import("./commands/status.ts"),
   }),
   declare({
     name: "switch",
-    summary: "List the accounts of a person, or act for another one",
+    summary: "List your accounts, or switch to another one",
     description:
-      "A person who signed in may be a member of other accounts. The commands that follow act for the chosen one, until\n" +
-      "the next switch. Without an account it lists them; own is the person's own.",
+      "You may be a member of other accounts. Later commands act for the chosen one until\n" +
+      "the next switch. Without an account it lists them; own is your own.",
     args: [
       { name: "account", describe: "Id of the account, such as acc_5Yb0cPq7TnV2sKxW9mRdLh, or own", optional: true },
     ],
@@ -56,8 +57,8 @@ const accountCommands: readonly Command[] = [
     name: "api",
     summary: "Send a request to any route",
     description:
-      "Prints the body of the answer as it came; on a terminal JSON is indented and control characters are shown as text.\n" +
-      "The method may be left out: POST with fields or an input, GET otherwise and with --paginate. Fields of a GET become its query.",
+      "Prints the response body as received; on a terminal JSON is indented and control characters are shown as text.\n" +
+      "The method is optional: POST with fields or an input, otherwise GET, also with --paginate. Fields of a GET become its query.",
     args: [
       { name: "method", describe: "GET, POST, PUT, PATCH, DELETE or HEAD; may be left out", optional: true },
       { name: "path", describe: "Path of the route with its query, such as /images?limit=5", optional: true },
@@ -71,12 +72,12 @@ const accountCommands: readonly Command[] = [
         describe: "Field with a number, true, false, null or text; @file sends a form with that file",
       },
       "raw-field": { type: "string", short: "f", multiple: true, value: "name=text", describe: "Field that is text" },
-      header: { type: "string", short: "H", multiple: true, value: "name: value", describe: "Header of the request" },
-      input: { type: "string", value: "file", describe: "Body of the request, as it is; - reads standard input" },
-      include: { type: "boolean", short: "i", describe: "Prints the status and the headers of the answer first" },
-      paginate: { type: "boolean", describe: "Reads every page of a list, and prints one item a line as JSON" },
-      timeout: { type: "string", value: "seconds", describe: "Longest wait for an answer; 30 by default" },
-      "dry-run": { type: "boolean", describe: "Prints the request without its credential, and sends nothing" },
+      header: { type: "string", short: "H", multiple: true, value: "name: value", describe: "Request header" },
+      input: { type: "string", value: "file", describe: "Request body, sent as is; - reads standard input" },
+      include: { type: "boolean", short: "i", describe: "Prints the response status and headers first" },
+      paginate: { type: "boolean", describe: "Reads every page of a list and prints one JSON item per line" },
+      timeout: { type: "string", value: "seconds", describe: "Maximum wait for a response; 30 by default" },
+      "dry-run": { type: "boolean", describe: "Prints the request without its credential and sends nothing" },
     },
     examples: [
       "signalbox api /images",
@@ -91,7 +92,7 @@ const accountCommands: readonly Command[] = [
     summary: "Show what happened to anything, by its id",
     description:
       "Takes the id of a delivery, an attempt, an event, a received webhook, an image, a key, a trace or a request, and prints\n" +
-      "its story, oldest first: when, what, with which verdict and reason, and what is still to come.",
+      "its history, oldest first: times, events, verdicts and reasons, and what is still to come.",
     args: [{ name: "id", describe: "Any id, such as whd_…, or a request id" }],
     options: {},
     examples: [
@@ -105,7 +106,7 @@ const accountCommands: readonly Command[] = [
 const completion = declare({
   name: "completion",
   summary: "Print a completion script",
-  description: "Completes commands and options. Source it in the start file of your shell.",
+  description: "Completes commands and options. Source it in your shell's startup file.",
   args: [{ name: "shell", describe: "bash, zsh or fish" }],
   options: {},
   examples: [

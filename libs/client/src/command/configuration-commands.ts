@@ -1,14 +1,14 @@
 import { type Command, declare } from "./declare.ts";
 
 const changeOptions = {
-  reason: { type: "string", value: "text", describe: "Reason of the change, which the history shows" },
-  "dry-run": { type: "boolean", describe: "Shows the effect, and changes nothing" },
-  yes: { type: "boolean", short: "y", describe: "Asks nothing" },
+  reason: { type: "string", value: "text", describe: "Reason for the change, shown in the history" },
+  "dry-run": { type: "boolean", describe: "Shows the effect without changing anything" },
+  yes: { type: "boolean", short: "y", describe: "Skips the confirmation" },
 } as const;
 const expires = {
   type: "string",
   value: "time",
-  describe: "Time at which the change undoes itself, such as 2026-01-31T09:00:00Z",
+  describe: "Time at which the change expires, such as 2026-01-31T09:00:00Z",
 } as const;
 const name = { name: "name", describe: "Name of the property, such as limits.maxPageSize" };
 const key = { name: "key", describe: "Key of the flag, such as checkout.new" };
@@ -19,16 +19,16 @@ export const configurationCommands: readonly Command[] = [
     name: "logs",
     summary: "Follow deliveries and received webhooks as they come",
     description:
-      "Shows what the operator's webhook-delivery.attempts.published selects, and every webhook of partners.",
+      "Shows the deliveries that the operator's webhook-delivery.attempts.published selects, and every received webhook.",
     options: {},
     examples: ["signalbox logs", "signalbox logs --json"],
     load: () => import("./commands/logs.ts"),
   }),
   declare({
     name: "properties list",
-    summary: "List the properties with their values and sources",
+    summary: "List properties with their values and sources",
     description: "Shows what your scopes let you see; config:read is needed.",
-    args: [{ name: "part", describe: "A part of the names", optional: true }],
+    args: [{ name: "part", describe: "Part of the name", optional: true }],
     options: {},
     examples: ["signalbox properties list", "signalbox properties list rate-limit"],
     load: async () => (await import("./commands/properties.ts")).list,
@@ -36,7 +36,7 @@ export const configurationCommands: readonly Command[] = [
   declare({
     name: "properties get",
     summary: "Show a property with its overrides",
-    description: "A name with a service before it, such as images.database.pool.max, is the property of that service.",
+    description: "A name with a service prefix, such as images.database.pool.max, is the property of that service.",
     args: [name],
     options: {},
     examples: ["signalbox properties get limits.maxPageSize"],
@@ -45,8 +45,8 @@ export const configurationCommands: readonly Command[] = [
   declare({
     name: "properties set",
     summary: "Override a property",
-    description: "Tries it first, shows the effect, asks, and waits until the instances run with it.",
-    args: [name, { name: "value", describe: "New value; a list has commas, null means none" }],
+    description: "Shows the effect, asks for confirmation, and waits until the instances run with it.",
+    args: [name, { name: "value", describe: "New value; commas separate list items, null means none" }],
     options: { ...changeOptions, expires },
     examples: ["signalbox properties set limits.maxPageSize 50 --reason 'Too slow'"],
     load: async () => (await import("./commands/properties.ts")).set,
@@ -54,7 +54,7 @@ export const configurationCommands: readonly Command[] = [
   declare({
     name: "properties unset",
     summary: "Remove an override",
-    description: "The value is then that of the next source: a file, or the default.",
+    description: "The value then comes from the next source: a file, or the default.",
     args: [name],
     options: { ...changeOptions, expires },
     examples: ["signalbox properties unset limits.maxPageSize --reason 'Fast again'"],
@@ -71,7 +71,7 @@ export const configurationCommands: readonly Command[] = [
   declare({
     name: "flags get",
     summary: "Print the definition of a flag",
-    description: "It is JSON that signalbox flags set takes.",
+    description: "The JSON is what signalbox flags set takes.",
     args: [key],
     options: {},
     examples: ["signalbox flags get checkout.new > flag.json"],
@@ -80,7 +80,7 @@ export const configurationCommands: readonly Command[] = [
   declare({
     name: "flags set",
     summary: "Create or replace a flag",
-    description: "Tries it first, asks, and waits until the instances evaluate with it.",
+    description: "Checks it first, asks for confirmation, and waits until the instances evaluate with it.",
     args: [{ name: "file", describe: "JSON of the flag; - reads standard input" }],
     options: changeOptions,
     examples: ["signalbox flags set flag.json --reason 'A new checkout'"],
@@ -88,27 +88,27 @@ export const configurationCommands: readonly Command[] = [
   }),
   declare({
     name: "flags roll-out",
-    summary: "Give a variant to a share of the accounts",
+    summary: "Roll out a variant to a share of the accounts",
     description: "An account that has the variant keeps it while the share rises.",
     args: [key, { name: "percentage", describe: "Share of the accounts, from 0 to 100" }],
     options: {
       ...changeOptions,
-      variant: { type: "string", value: "name", describe: "Variant that they get; on by default" },
+      variant: { type: "string", value: "name", describe: "Variant to roll out; on by default" },
     },
     examples: ["signalbox flags roll-out checkout.new 10 --reason 'A tenth first'"],
     load: async () => (await import("./commands/flags.ts")).rollOut,
   }),
   declare({
     name: "flags import",
-    summary: "Create flags from a file of flagd or Unleash",
+    summary: "Import flags from flagd or Unleash",
     description:
-      "Takes flags.json of flagd, /api/client/features of Unleash, or its export. Tries every flag first: one that cannot be\n" +
-      "converted is named with its place, and none is set. Shares keep their sizes, but choose their accounts anew.",
+      "Takes flagd's flags.json, Unleash's /api/client/features or an Unleash export. Checks every flag first: if any cannot be\n" +
+      "converted, its place is shown and none is set. Shares keep their sizes, but their accounts are reassigned.",
     args: [{ name: "file", describe: "JSON of the other product; - reads standard input" }],
     options: {
       ...changeOptions,
-      from: { type: "string", value: "product", describe: "flagd or unleash; by default the form of the file tells" },
-      environment: { type: "string", value: "name", describe: "Environment of an export of Unleash" },
+      from: { type: "string", value: "product", describe: "flagd or unleash; detected from the file by default" },
+      environment: { type: "string", value: "name", describe: "Environment of an Unleash export" },
       owner: { type: "string", value: "name", describe: "Contact for questions about the flags" },
     },
     examples: [

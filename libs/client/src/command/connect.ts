@@ -40,7 +40,7 @@ export async function findAccess({ environment, profiles, profile: asked, url }:
 /** @throws Failure for a key that no header can carry, without showing it */
 export function assertSendable(apiKey: string, source: string): void {
   if (/^[\x21-\x7e]+$/.test(apiKey)) return;
-  throw new Failure(`The API key of ${source} has a character that no key has. Copy it again.`, exitCodes.refused);
+  throw new Failure(`The API key from ${source} contains an invalid character. Copy it again.`, exitCodes.refused);
 }
 
 /** Returns an address in one form, without a slash at its end. @throws UsageError for one that is no deployment's */
@@ -48,7 +48,7 @@ function addressOf(url: string): string {
   if (!URL.canParse(url)) throw new UsageError(`Invalid URL "${url}": use one such as https://signalbox.example.`);
   const { protocol, origin, pathname, username, password, search, hash } = new URL(url);
   if (!/^https?:$/.test(protocol) || username + password + search + hash !== "") {
-    throw new UsageError("The URL must be http:// or https:// with a host, without credentials, query and fragment.");
+    throw new UsageError("The URL must be http:// or https:// with a host, without credentials, query or fragment.");
   }
   return origin + pathname.replace(/\/+$/, "");
 }

@@ -61,9 +61,9 @@ type Declaration<O extends OptionDeclarations> = Pick<Command, "name" | "summary
 
 /** The options of every command. */
 export const commonOptions = {
-  json: { type: "boolean", describe: "Prints JSON: one document, or one line for each item of a stream" },
+  json: { type: "boolean", describe: "Prints JSON: one document, or one line per item of a stream" },
   profile: { type: "string", value: "name", describe: "Uses this profile instead of the current one" },
-  url: { type: "string", value: "url", describe: "Address of Signalbox, instead of that of the profile" },
+  url: { type: "string", value: "url", describe: "Address of Signalbox, instead of the profile's" },
   help: { type: "boolean", short: "h", describe: "Prints this help" },
 } as const satisfies OptionDeclarations;
 

@@ -39,8 +39,8 @@ function explained(error: unknown): Failure {
   const { code, syscall, path } = error as NodeJS.ErrnoException;
   if (syscall !== undefined) return new Failure(`${path ?? "Standard input"} cannot be used: ${code}.`);
   if (error instanceof TypeError && error.cause instanceof Error)
-    return new NoAnswer(`The answer broke off: ${reasonOf(error)}.`, error);
+    return new NoAnswer(`The response was cut off: ${reasonOf(error)}.`, error);
   // How code fails that meets `null` or a list where it expects an object.
-  const what = error instanceof TypeError ? "An answer has an unexpected form" : `Unexpected: ${error.message}`;
-  return new Failure(`${what}. Is the address a Signalbox? SIGNALBOX_DEBUG=1 prints more.`);
+  const what = error instanceof TypeError ? "A response has an unexpected form" : `Unexpected: ${error.message}`;
+  return new Failure(`${what}. Is this the address of a Signalbox? SIGNALBOX_DEBUG=1 prints more.`);
 }

@@ -55,7 +55,7 @@ export async function exchangeJson(request: Request): Promise<Response> {
   if (body === null || status === 204 || type.startsWith("text/event-stream")) return response;
   const text = await response.text().catch((error: unknown) => {
     if (error instanceof NoAnswer) throw error;
-    throw new NoAnswer(`The answer of ${host} broke off: ${reasonOf(error)}.`, error);
+    throw new NoAnswer(`The response from ${host} was cut off: ${reasonOf(error)}.`, error);
   });
   if (ok && text !== "" && !isJson(text))
     throw new Failure(`${host} answered with ${type}, not valid JSON. Is it Signalbox, or a proxy in front of it?`);

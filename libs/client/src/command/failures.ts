@@ -12,12 +12,12 @@ export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
 
 /** The meaning of each exit code, for the help and the reference. */
 export const exitMeanings: Readonly<Record<keyof typeof exitCodes, string>> = {
-  ok: "The command did what it was asked to do",
-  failed: "It failed, or the API refused the request for another reason than those below",
-  usage: "The command line is wrong, or an answer was needed and there is no terminal to ask at",
-  refused: "Not signed in, or the credential may not do this",
-  notFound: "There is no such thing",
-  unavailable: "No answer, or Signalbox asks to try again later",
+  ok: "Success",
+  failed: "Failure, or the API refused the request for a reason not listed below",
+  usage: "Invalid command line, or a confirmation was needed without a terminal",
+  refused: "Not signed in, or the credential lacks permission",
+  notFound: "Not found",
+  unavailable: "No response, or Signalbox asks to try again later",
 };
 
 /** An error of the person's making, or one that is explained in a sentence; no stack is printed. */

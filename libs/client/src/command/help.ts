@@ -29,7 +29,7 @@ export function commandHelp(command: Command): string {
     description,
     args.length > 0 && `Arguments:\n${columns(args.map(({ name, describe }) => [name, describe]))}`,
     Object.keys(options).length > 0 && `Options:\n${columns(optionRows(options))}`,
-    `Options of every command:\n${columns(optionRows(commonOptions))}`,
+    `Global options:\n${columns(optionRows(commonOptions))}`,
     `Examples:\n${examples.map((example) => `  ${example}`).join("\n")}`,
   ];
   return `${sections.filter(Boolean).join("\n\n")}\n`;
@@ -47,7 +47,7 @@ Usage: signalbox <command> [options]
 Commands:
 ${columns(commands.map(({ name, summary }) => [name, summary]))}
 
-Options of every command:
+Global options:
 ${columns([...optionRows(commonOptions), ["-v, --version", "Prints the version"]])}
 
 Environment:
@@ -65,11 +65,11 @@ Example:
 
 /** The variables that the command reads. */
 export const environmentRows: readonly (readonly [string, string])[] = [
-  ["SIGNALBOX_URL", "Address of Signalbox, before that of the profile"],
-  ["SIGNALBOX_API_KEY", "API key, before the credential of the profile"],
+  ["SIGNALBOX_URL", "Address of Signalbox, overrides the profile's"],
+  ["SIGNALBOX_API_KEY", "API key, overrides the profile's credential"],
   ["SIGNALBOX_WEBHOOK_SECRET", "Secret of signalbox verify"],
   ["XDG_CONFIG_HOME", "Folder of signalbox/profiles.json, ~/.config by default"],
-  ["HTTPS_PROXY", "Proxy on the way to Signalbox, as HTTP_PROXY and NO_PROXY"],
-  ["SIGNALBOX_DEBUG", "Any value adds the stack of a failure"],
-  ["NO_COLOR", "No colours, as TERM=dumb"],
+  ["HTTPS_PROXY", "Proxy for requests to Signalbox; also HTTP_PROXY and NO_PROXY"],
+  ["SIGNALBOX_DEBUG", "Any value prints the stack trace of a failure"],
+  ["NO_COLOR", "Disables colours, as does TERM=dumb"],
 ];

@@ -22,7 +22,7 @@ export interface DeviceRequest {
 }
 
 async function read(url: string, form?: Record<string, string>): Promise<{ status: number; body: unknown }> {
-  if (!URL.canParse(url)) throw new Failure(`The issuer names an address that is none: ${url}`);
+  if (!URL.canParse(url)) throw new Failure(`The issuer returned an invalid address: ${url}`);
   const post = form && { method: "POST", body: new URLSearchParams(form) };
   const response = await exchangeJson(new Request(url, { ...post, headers: { accept: "application/json" } }));
   const text = await response.text();
@@ -38,7 +38,7 @@ export async function findIssuer(baseUrl: string): Promise<Issuer> {
   const resource = await read(`${baseUrl}/.well-known/oauth-protected-resource`);
   const { authorization_servers: servers } = (resource.body ?? {}) as { authorization_servers?: unknown };
   const [address] = Array.isArray(servers) ? servers : [];
-  if (typeof address !== "string") throw new Failure(`${baseUrl} names no issuer. Use an API key instead.`);
+  if (typeof address !== "string") throw new Failure(`${baseUrl} does not name an issuer. Use an API key instead.`);
   return readIssuer(address);
 }
 
@@ -54,7 +54,8 @@ async function readIssuer(address: string): Promise<Issuer> {
 /** Starts a sign-in that the person finishes in a browser. */
 export async function startDevice(issuer: Issuer, clientId: string, scope: string): Promise<DeviceRequest> {
   const { device_authorization_endpoint: url } = issuer;
-  if (!url) throw new Failure(`${issuer.issuer} lets no terminal sign in. Use: signalbox login --with-key`);
+  if (!url)
+    throw new Failure(`${issuer.issuer} does not support sign-in from a terminal. Use: signalbox login --with-key`);
   const { status, body } = await read(url, { client_id: clientId, scope });
   if (status !== 200) throw refused(issuer, body);
   return body as DeviceRequest;

@@ -4,7 +4,7 @@ const events = {
   type: "string",
   multiple: true,
   value: "types",
-  describe: "Names of events, or prefixes that end in *; may be repeated. All of them by default",
+  describe: "Event types, or prefixes that end in *; may be repeated. All by default",
 } as const;
 
 /** Options for a receiver whose certificate no public authority has signed. */
@@ -12,7 +12,7 @@ const trust = {
   ca: {
     type: "string",
     value: "file",
-    describe: "Trusts the certificates of this file in PEM too, for an https receiver",
+    describe: "Also trusts the certificates in this PEM file, for an https receiver",
   },
   "skip-verify": { type: "boolean", describe: "Accepts any certificate of the receiver" },
 } as const;
@@ -20,9 +20,9 @@ const trust = {
 /** Options of a command that counts deliveries, and sends them again once they are confirmed. */
 const counted = {
   "event-id": { type: "string", multiple: true, value: "id", describe: "Only this event; may be repeated" },
-  rate: { type: "string", value: "count", describe: "Deliveries a second, at most" },
-  "dry-run": { type: "boolean", describe: "Counts the deliveries, and sends nothing" },
-  yes: { type: "boolean", short: "y", describe: "Asks nothing" },
+  rate: { type: "string", value: "count", describe: "Maximum deliveries per second" },
+  "dry-run": { type: "boolean", describe: "Counts the deliveries and sends nothing" },
+  yes: { type: "boolean", short: "y", describe: "Skips the confirmation" },
 } as const;
 
 /** The commands around events and their deliveries. */
@@ -33,7 +33,7 @@ export const webhookCommands: readonly Command[] = [
     description:
       "Makes a temporary endpoint and posts its messages to your receiver, with the bytes and headers of a webhook. Its response\n" +
       "is recorded as the attempt: 2xx delivers, anything else fails and is sent again. The endpoint ends a minute after this command.\n" +
-      "On a terminal: arrows select, r attempts again, d shows the details, o opens the console. A pipe gets a line an attempt.",
+      "On a terminal: arrows select, r attempts again, d shows the details, o opens the console. A pipe gets one line per attempt.",
     options: {
       forward: {
         type: "string",
@@ -42,15 +42,19 @@ export const webhookCommands: readonly Command[] = [
       },
       ...trust,
       events,
-      latest: { type: "boolean", describe: "Begins at the newest event, as it does without this option" },
+      latest: { type: "boolean", describe: "Starts at the newest event, which is the default" },
       "load-from": {
         type: "string",
         value: "file",
-        describe: "Forwards the events of this file, one JSON object a line, and ends; - is standard input",
+        describe: "Forwards the events of this file, one JSON object per line, and exits; - reads standard input",
       },
-      concurrency: { type: "string", value: "count", describe: "Messages in hand at the same time; 10, at most 100" },
-      timeout: { type: "string", value: "seconds", describe: "Longest time for an answer; 30, more for a debugger" },
-      plain: { type: "boolean", describe: "Prints lines on a terminal too" },
+      concurrency: { type: "string", value: "count", describe: "Messages in flight; 10 by default, at most 100" },
+      timeout: {
+        type: "string",
+        value: "seconds",
+        describe: "Maximum wait for a response; 30 by default, raise it for a debugger",
+      },
+      plain: { type: "boolean", describe: "Prints lines even on a terminal" },
     },
     examples: [
       "signalbox listen --forward http://localhost:3000/hooks --events 'image.*'",
@@ -62,24 +66,24 @@ export const webhookCommands: readonly Command[] = [
   }),
   declare({
     name: "trigger",
-    summary: "Publish a test event of a type of your own, or send a bookmark",
+    summary: "Publish a test event of your own type, or send a bookmark",
     description:
-      "Its data come from --data, or are made from the schema of a declared type. Signalbox judges it as any other event.\n" +
-      "A received webhook that is kept under a name goes to a receiver with --forward, in the bytes and headers of its sender\n" +
-      "without their signature, or is published as an event of its type, which endpoints and `signalbox listen` get signed.",
+      "Its data comes from --data, or is generated from the schema of a declared type. Signalbox checks it like any other event.\n" +
+      "A bookmarked webhook goes to a receiver with --forward, with the bytes and headers of its sender\n" +
+      "but without the signature, or is published as an event of its type, which endpoints and `signalbox listen` get signed.",
     args: [{ name: "type", describe: "Name of the type, such as order.created, or bookmark:name" }],
     options: {
       data: { type: "string", value: "json", describe: "Data of the event: JSON, @file or - for standard input" },
-      id: { type: "string", value: "id", describe: "Id of your own: the same event is published once" },
-      subject: { type: "string", value: "text", describe: "Subject of the event, for endpoints that keep an order" },
+      id: { type: "string", value: "id", describe: "Your own id: the same event is published only once" },
+      subject: { type: "string", value: "text", describe: "Subject of the event, for ordered endpoints" },
       forward: { type: "string", value: "url", describe: "Receiver of a bookmark, such as 3000/hooks" },
       ...trust,
       as: {
         type: "string",
         value: "type",
-        describe: "Type under which a bookmark is published; that of its sender by default",
+        describe: "Type to publish a bookmark as; the sender's by default",
       },
-      "dry-run": { type: "boolean", describe: "Prints the event, and publishes nothing" },
+      "dry-run": { type: "boolean", describe: "Prints the event and publishes nothing" },
     },
     examples: [
       "signalbox trigger order.created",
@@ -93,11 +97,11 @@ export const webhookCommands: readonly Command[] = [
     name: "events tail",
     summary: "Print events as they are published",
     description:
-      "Shows each event of the account once, with its body. With --since those of before come first. Ctrl-C ends it.",
+      "Shows each event of the account once, with its body. With --since, earlier events come first. Press Ctrl-C to stop.",
     options: {
       events,
-      since: { type: "string", value: "time", describe: "Begins at a time, such as 2h, 7d or 2026-01-31T09:00:00Z" },
-      "no-follow": { type: "boolean", describe: "Ends after the events of --since" },
+      since: { type: "string", value: "time", describe: "Starts at a time, such as 2h, 7d or 2026-01-31T09:00:00Z" },
+      "no-follow": { type: "boolean", describe: "Exits after the events of --since" },
     },
     examples: ["signalbox events tail --events 'image.*'", "signalbox events tail --since 1h --no-follow --json"],
     load: () => import("./commands/events-tail.ts"),
@@ -106,8 +110,8 @@ export const webhookCommands: readonly Command[] = [
     name: "replay",
     summary: "Send deliveries again",
     description:
-      "One delivery by its id, or those of an endpoint, whatever became of them, oldest first. They are counted and confirmed first; without\n" +
-      "a terminal it needs --yes.",
+      "Sends one delivery by its id, or those of an endpoint whatever their status, oldest first. Counts them and asks first; without\n" +
+      "a terminal, --yes is needed.",
     args: [{ name: "delivery", describe: "A delivery, whd_…, instead of --endpoint", optional: true }],
     options: {
       endpoint: { type: "string", value: "id", describe: "Endpoint whose deliveries go out again" },
@@ -120,7 +124,7 @@ export const webhookCommands: readonly Command[] = [
       },
       events,
       ...counted,
-      wait: { type: "boolean", describe: "Ends when the replay has ended" },
+      wait: { type: "boolean", describe: "Waits until the replay has ended" },
     },
     examples: [
       "signalbox replay whd_01m7yt1vt6et5vn6drq8e5238v",
@@ -133,8 +137,8 @@ export const webhookCommands: readonly Command[] = [
     name: "retry",
     summary: "Retry all deliveries that have not arrived",
     description:
-      "Attempts now what waits for its next attempt, was exhausted or parked, oldest first. The deliveries are counted and confirmed\n" +
-      "first; without a terminal it needs --yes. `signalbox replay` also sends again what has arrived.",
+      "Retries what is waiting, exhausted or parked now, oldest first. Counts the deliveries and asks\n" +
+      "first; without a terminal, --yes is needed. `signalbox replay` also sends again what has arrived.",
     options: {
       endpoint: {
         type: "string",
@@ -150,7 +154,7 @@ export const webhookCommands: readonly Command[] = [
       status: { type: "string", value: "status", describe: "waiting, exhausted or parked; all of them by default" },
       events,
       ...counted,
-      wait: { type: "boolean", describe: "Ends when the retry has ended" },
+      wait: { type: "boolean", describe: "Waits until the retry has ended" },
     },
     examples: [
       "signalbox retry --since 2h --dry-run",
@@ -162,7 +166,7 @@ export const webhookCommands: readonly Command[] = [
     name: "verify",
     summary: "Verify a saved request against a secret, offline",
     description:
-      "Takes the steps of a receiver one by one and says which one fails, and why. The request is a file with headers, an empty line\n" +
+      "Runs a receiver's checks one by one and says which one fails, and why. The request is a file with headers, an empty line\n" +
       "and the body, or a line of `signalbox listen --json`. Exits with 1 when it is not genuine.",
     args: [{ name: "file", describe: "The request; - or nothing reads standard input", optional: true }],
     options: {
@@ -173,7 +177,7 @@ export const webhookCommands: readonly Command[] = [
         describe: "Secret whsec_…, public key whpk_… or @file; SIGNALBOX_WEBHOOK_SECRET by default",
       },
       at: { type: "string", value: "time", describe: "Time at which the request arrived; now by default" },
-      tolerance: { type: "string", value: "seconds", describe: "Largest age of a request; 300" },
+      tolerance: { type: "string", value: "seconds", describe: "Maximum age of a request; 300 by default" },
     },
     examples: [
       "signalbox verify request.txt --secret @secret.txt",

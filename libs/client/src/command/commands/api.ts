@@ -62,7 +62,7 @@ async function requestOf(context: Context, args: readonly string[], options: Api
   const headers = headersOf(options.header);
   if (options.input !== undefined) {
     if (method === "GET" || method === "HEAD")
-      throw new UsageError(`--input is a body, which ${method} has not: use POST, PUT, PATCH or DELETE.`);
+      throw new UsageError(`--input is a body, which ${method} cannot have: use POST, PUT, PATCH or DELETE.`);
     if (!headers.has("content-type")) headers.set("content-type", "application/json");
     const source = options.input.replace(/^@/, "");
     const body = new Uint8Array(source === "-" ? await buffer(context.stdin) : await bytesOf(source));
@@ -188,7 +188,7 @@ async function printAnswer({ output, stdout }: Context, response: Response, { in
   const type = headers.get("content-type") ?? "";
   if (!/^text\/|json|xml|yaml/.test(type)) {
     await body.cancel();
-    throw new Failure(`The answer is ${type}, which would garble the terminal. Send it to a file: … > file`);
+    throw new Failure(`The response is ${type}, which would garble the terminal. Send it to a file: … > file`);
   }
   const text = await response.text();
   stdout.write(`${/json/.test(type) && text !== "" ? printableJson(parseExactly(text), 2) : printableLines(text)}\n`);
@@ -211,7 +211,7 @@ function refusalOf(response: Response, text: string): Error {
   try {
     return new ApiError(response, JSON.parse(text));
   } catch {
-    return new Failure(`The answer was ${response.status} ${response.statusText}.`, exitCodeOf(response.status));
+    return new Failure(`The response was ${response.status} ${response.statusText}.`, exitCodeOf(response.status));
   }
 }
 
@@ -222,7 +222,7 @@ async function printPages(
   request: ApiRequest,
   timeoutMs: number,
 ): Promise<void> {
-  if (request.method !== "GET") throw new UsageError("--paginate reads a list: it goes with GET.");
+  if (request.method !== "GET") throw new UsageError("--paginate reads a list: use it with GET.");
   for (let path = request.path; ; ) {
     const response = await send(connection, { ...request, path }, timeoutMs);
     const text = await response.text();

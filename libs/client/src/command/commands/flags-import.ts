@@ -21,7 +21,7 @@ interface ImportOptions extends Omit<ChangeOptions, "expires"> {
 export async function run(context: Context, { args: [file = ""], options }: Input<ImportOptions>): Promise<void> {
   const { output } = context;
   const { reason, owner, yes, "dry-run": isDryRun } = options;
-  if (reason === undefined) throw new UsageError("Give the reason of the change with --reason; the history shows it.");
+  if (reason === undefined) throw new UsageError("Give a reason for the change with --reason; the history shows it.");
   if (owner === undefined) throw new UsageError("Name the contact for questions about the flags with --owner.");
   const { flags, problems } = read(await sourceOf(context, file), options);
   const connection = await connect(context);
@@ -50,7 +50,7 @@ export async function run(context: Context, { args: [file = ""], options }: Inpu
     const { revision } = await mutate<{ revision: string | null }>(connection, "setFlag", "revision", input);
     revisions.push(revision);
   }
-  output.line(`Set ${inputs.length} flags. Shares keep their sizes; the accounts in them are chosen anew.`);
+  output.line(`Set ${inputs.length} flags. Shares keep their sizes; the accounts in them are reassigned.`);
   output.document({ flags, revisions });
 }
 

@@ -125,7 +125,7 @@ async function change(
   { reason, yes, "dry-run": isDryRun }: FlagOptions,
 ): Promise<void> {
   const { output } = context;
-  if (reason === undefined) throw new UsageError("Give the reason of the change with --reason; the history shows it.");
+  if (reason === undefined) throw new UsageError("Give a reason for the change with --reason; the history shows it.");
   const input = { ...wanted, reason, expectedRevision: known?.revision ?? "0" };
   const send = (more: object) =>
     mutate<{ revision: string | null; instances: number; applied: number }>(

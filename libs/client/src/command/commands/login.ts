@@ -47,7 +47,7 @@ async function readKey({ stdin, isInteractive }: Context): Promise<Profile["cred
   if (isInteractive) throw new UsageError("The key is read from standard input: signalbox login --with-key < key.txt");
   const apiKey = (await text(stdin)).trim();
   if (apiKey === "" || apiKey.length > keyBytesMax || /\s/.test(apiKey)) {
-    throw new UsageError("Standard input holds no API key.");
+    throw new UsageError("Standard input contains no API key.");
   }
   assertSendable(apiKey, "standard input");
   return { kind: "api-key", apiKey };
@@ -60,7 +60,7 @@ async function signIn(context: Context, url: string, options: LoginOptions): Pro
   const request = await startDevice(issuer, clientId, `openid offline_access ${scope}`.trim());
   // On standard error, so that a script with --json can show it to its person.
   output.note(`Open ${request.verification_uri_complete ?? request.verification_uri}`);
-  output.note(`and confirm the code ${request.user_code}. Nobody else may know it.`);
+  output.note(`and confirm the code ${request.user_code}. Do not share it.`);
   return waitForTokens(issuer, request, { clientId, nowMs });
 }
 

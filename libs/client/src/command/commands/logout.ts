@@ -14,7 +14,7 @@ export async function run({ output, profiles, profile }: Context): Promise<void>
   if (found === null) throw new UsageError(`There is no profile "${name}".`);
   const { url, credential } = found;
   if (credential.kind === "sign-in") await endSignIn();
-  output.line(`Signed out of ${url}. The profile "${name}" is forgotten.`);
+  output.line(`Signed out of ${url}. The profile "${name}" was removed.`);
   if (credential.kind === "api-key") output.line("Its API key stays valid until it is revoked.");
   output.document({ profile: name, url });
 

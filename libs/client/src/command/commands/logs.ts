@@ -38,7 +38,7 @@ const sources: Readonly<Record<string, Source>> = {
 export async function run(context: Context): Promise<void> {
   const { client } = await connect(context);
   const signal = context.stopping();
-  context.output.note("Waiting for deliveries and received webhooks. Ctrl-C ends.");
+  context.output.note("Waiting for deliveries and received webhooks. Press Ctrl-C to stop.");
   await Promise.all(Object.entries(sources).map(([name, source]) => follow(context, client, { name, source, signal })));
 }
 

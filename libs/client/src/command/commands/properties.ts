@@ -119,7 +119,7 @@ async function change(
   wantedOf: (property: Property) => object,
 ): Promise<void> {
   const { output } = context;
-  if (reason === undefined) throw new UsageError("Give the reason of the change with --reason; the history shows it.");
+  if (reason === undefined) throw new UsageError("Give a reason for the change with --reason; the history shows it.");
   const connection = await connect(context);
   const property = await propertyOf(connection, name);
   const expectedRevision = property.overrides.find((each) => each.name === name)?.revision ?? "0";
@@ -133,7 +133,7 @@ async function change(
       { ...input, ...more },
     );
   const [planned] = (await send({ dryRun: true })).results;
-  if (!planned) throw new Failure("Signalbox answered without a result.");
+  if (!planned) throw new Failure("Signalbox returned no result.");
   output.line(`${name}: ${shown(property)} → ${shown(planned)}, ${whenOf(planned)}`);
   if (isDryRun) return output.document({ revision: null, result: planned });
   if (!yes) await confirm(context, "Change it?");
@@ -144,6 +144,6 @@ async function change(
 }
 
 function whenOf({ appliesAt, shadowedBy }: Result): string {
-  if (shadowedBy !== null) return `without effect while the ${shadowedBy} gives another value`;
+  if (shadowedBy !== null) return `no effect while the ${shadowedBy} sets another value`;
   return appliesAt === "LIVE" ? "at once" : "at the next start";
 }

@@ -40,7 +40,7 @@ async function replayOne(context: Context, id: string, options: ReplayOptions): 
         client.POST("/api/v1/webhooks/deliveries/{id}/retry", { params: { path, header: idempotencyKey() } }),
       );
   const words = `delivery ${delivery.id} of ${delivery.event_type} to ${delivery.endpoint_id}`;
-  output.line(options["dry-run"] ? `Would send again: ${words}, now ${delivery.status}.` : `Goes out again: ${words}.`);
+  output.line(options["dry-run"] ? `Would send again: ${words}, now ${delivery.status}.` : `Sending again: ${words}.`);
   output.document(delivery);
 }
 
@@ -48,7 +48,7 @@ const statuses = ["succeeded", "exhausted", "parked", "waiting"] as const;
 
 function requestOf({ endpoint, since, until, status, rate, ...options }: ReplayOptions, nowMs: number) {
   if (endpoint === undefined) throw new UsageError("Name a delivery, or an endpoint with --endpoint.");
-  if (since === undefined) throw new UsageError("Name the oldest time with --since, such as --since 2h.");
+  if (since === undefined) throw new UsageError("Name the earliest time with --since, such as --since 2h.");
   return {
     endpoint_id: endpoint,
     from: parseTime("since", since, nowMs).toISOString(),

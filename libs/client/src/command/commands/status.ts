@@ -19,7 +19,7 @@ export async function run(context: Context): Promise<void> {
     ["Roles", roles.join(" ") || "none"],
     ["Scopes", scopes.join(" ") || "none"],
     // A person's token is renewed until the sign-in ends.
-    ["Ends", kind === "token" ? "with the sign-in" : (end ?? "never")],
+    ["Expires", kind === "token" ? "with the sign-in" : (end ?? "never")],
     ...(webhooks === null ? [] : webhookRows(webhooks)),
   ];
   output.table(null, rows, (_, column) => (column === 0 ? "dim" : null));

@@ -18,7 +18,7 @@ export async function run(context: Context, { args: [wanted] }: Input<object>): 
   const { output } = context;
   const { client } = await connect(context);
   const { account_id: current, person_id: own } = await dataOf(client.GET("/api/account/credential"));
-  if (own === null) throw new UsageError("Only a person who has signed in has several accounts. Run: signalbox login");
+  if (own === null) throw new UsageError("Only a signed-in person can switch accounts. Run: signalbox login");
   const { items } = await dataOf(client.GET("/api/account/memberships", { params: { query: { limit: 100 } } }));
   const others = items.map(({ account_id: id, account_name: name, role }) => ({ id, name, role }));
   const choices: readonly Choice[] = [{ id: own, name: "own", role: "owner" }, ...others];
@@ -29,7 +29,7 @@ export async function run(context: Context, { args: [wanted] }: Input<object>): 
     output.table(["", "Account", "Role", "Name"], rows);
   } else {
     await actFor(context, chosen.id);
-    output.line(`You act for ${chosen.id} as ${chosen.role}.`);
+    output.line(`You now act for ${chosen.id} as ${chosen.role}.`);
   }
   output.document({ account_id: chosen.id, accounts: choices });
 }

@@ -26,10 +26,10 @@ export async function run(context: Context, { args: [type = ""], options }: Inpu
   const receiver = await receiverOf(options);
   if (!type.startsWith(bookmarkPrefix)) {
     if (receiver !== null || options.as !== undefined)
-      throw new UsageError("--forward and --as belong to a bookmark, such as bookmark:first-order.");
+      throw new UsageError("--forward and --as need a bookmark, such as bookmark:first-order.");
     return publish(context, type, options);
   }
-  if (options.data !== undefined) throw new UsageError("A bookmark has data of its own; leave out --data.");
+  if (options.data !== undefined) throw new UsageError("A bookmark has its own data; leave out --data.");
   const bookmark = await readBookmark(await connect(context), type.slice(bookmarkPrefix.length));
   if (receiver !== null) return sendBookmark(context, bookmark, receiver, options);
   return publish(context, options.as ?? typeOfBookmark(bookmark), { ...options, data: objectOfBookmark(bookmark) });
@@ -58,7 +58,7 @@ async function publish(context: Context, type: string, options: Published): Prom
   const sent = { params, body: { ...named, data }, bodySerializer: () => body };
   const { items } = await dataOf(client.POST("/api/v1/webhooks/events", sent));
   for (const one of items) {
-    output.line(`Published ${one.type}, event ${one.id}${one.duplicate ? ", which had been published before" : ""}.`);
+    output.line(`Published ${one.type}, event ${one.id}${one.duplicate ? ", already published before" : ""}.`);
     for (const { pointer, message } of one.warnings) output.note(`Warning: ${pointer || "the data"} ${message}`);
   }
   output.line(`Trace it: signalbox why ${items[0]?.id}`);
@@ -95,7 +95,7 @@ async function sampleData(client: Client, type: string): Promise<Record<string, 
   if (found === null) return {};
   if (!found.own) {
     throw new Failure(
-      `Signalbox publishes ${type} itself, when it happens. Cause it, such as by an upload, or trigger a type of your own.`,
+      `Signalbox publishes ${type} itself when it happens. Cause it, for example with an upload, or trigger a type of your own.`,
     );
   }
   const sample = found.schema === null ? {} : sampleOf(found.schema);

@@ -104,7 +104,7 @@ test("what flagd alone has is refused with its place", () => {
     [{ if: [{ "==": [email, { var: "b" }] }, "on"] }, /== of this form is not supported/],
     [{ if: [{ $ref: "none" }, "on"] }, /unknown evaluator none/],
     [{ if: [{ "!": { and: [{ "==": [email, 1] }, { "==": [email, 2] }] } }, "on"] }, /negates more than one/],
-    [{ fractional: [{ "+": [1] }, ["on", 1]] }, /something else than one attribute/],
+    [{ fractional: [{ "+": [1] }, ["on", 1]] }, /must choose shares by one attribute/],
   ];
   for (const [targeting, message] of cases) assert.match(flagd(targeting).problem ?? "", message);
   assert.match(flagd({}, { defaultVariant: null }).problem ?? "", /^flags\.newCheckout\.defaultVariant: must name/);

@@ -121,7 +121,7 @@ function bucketedBy(expression: unknown, field: string): string {
   const names = (name === "cat" ? args : [expression]).map(variableOf).filter((one) => one !== "$flagd.flagKey");
   const [only] = names;
   if (names.length === 1 && typeof only === "string") return only;
-  throw new ImportProblem(field, "chooses shares by something else than one attribute.");
+  throw new ImportProblem(field, "must choose shares by one attribute.");
 }
 
 /** Returns the name that `var` reads; null for another expression. */

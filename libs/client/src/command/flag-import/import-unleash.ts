@@ -25,7 +25,7 @@ export function importUnleash(file: Fields, environment?: string): Imported {
   const joined = features.map((feature, at) => {
     const field = `features[${at}]`;
     const own = fieldsAt(feature, field);
-    if (typeof own.name !== "string") throw new ImportProblem(`${field}.name`, "must be a text.");
+    if (typeof own.name !== "string") throw new ImportProblem(`${field}.name`, "must be a string.");
     return { key: own.name, feature: inEnvironment(own, file, environment), field };
   });
   return importEach(joined, ({ key, feature, field }) => convert(key, feature, { field, segments }));
@@ -171,7 +171,10 @@ function audienceOf({ name, parameters }: Fields, field: string): Audience {
       const { stickiness = "default", rollout } = given;
       const rollOut = percentageIn(rollout, `${field}.parameters.rollout`);
       if (stickiness === "random")
-        throw new ImportProblem(`${field}.parameters.stickiness`, "random gives another answer each time.");
+        throw new ImportProblem(
+          `${field}.parameters.stickiness`,
+          "random is not supported: it changes on every evaluation.",
+        );
       return { ...everybody, rollOut, by: stickiness === "default" ? "userId" : String(stickiness) };
     }
     default:
@@ -209,7 +212,8 @@ function alternativesOf(constraint: Fields, field: string): Alternatives {
   const values = listAt(constraint.values, `${field}.values`).map(String);
   if (typeof name !== "string" || typeof operator !== "string")
     throw new ImportProblem(field, "must have contextName and operator.");
-  if (caseInsensitive) throw new ImportProblem(`${field}.caseInsensitive`, "texts are compared with their case.");
+  if (caseInsensitive)
+    throw new ImportProblem(`${field}.caseInsensitive`, "case-insensitive comparison is not supported.");
   const at = inverted ? 1 : 0;
   const one = (condition: Omit<Condition, "name">): Alternatives => [[{ name, ...condition }]];
   if (operator === "IN" || operator === "NOT_IN")

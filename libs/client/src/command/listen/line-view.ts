@@ -35,7 +35,7 @@ export function createLineView({ output }: Context, { target }: ViewOptions): Vi
 }
 
 export const replacedNote =
-  "The endpoint ended while nobody listened for more than a minute. Events of that time were not forwarded;\n" +
+  "The endpoint expired after more than a minute without a listener. Events since then were not forwarded;\n" +
   "`signalbox events tail --since 10m` shows them.";
 
 /** Returns a time of today on the clock of the person. */

@@ -38,7 +38,7 @@ export async function loadEvents(
     if (!isSuccess(answer)) counts.failed++;
     view.onAttempt({ message, atMs, answer });
   }
-  if (counts.failed > 0) throw new Failure(`The receiver did not take ${counts.failed} of ${counts.sent} events.`);
+  if (counts.failed > 0) throw new Failure(`The receiver did not accept ${counts.failed} of ${counts.sent} events.`);
 }
 
 /** Returns true for a type that a name, or a prefix that ends in `*`, covers. */

@@ -136,7 +136,7 @@ function detailLines(list: MessageList, room: number, columns: number): string[]
   const { headers, body, body_encoding: encoding } = message;
   const text = [
     `${message.type}   event ${message.event_id}   delivery ${message.delivery_id}   attempt ${message.attempt}`,
-    `Answer: ${answerWords(answer)}   ${nextOf(row)}`,
+    `Response: ${answerWords(answer)}   ${nextOf(row)}`,
     ...(answer.body === "" ? [] : printableLines(answer.body).split("\n")),
     "",
     ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),

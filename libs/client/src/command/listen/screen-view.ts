@@ -108,7 +108,7 @@ const sizeOf = ({ columns, rows }: Context["stdout"]) => ({ columns: columns || 
 /** Asks for another attempt, signed anew: it comes through the stream. */
 async function again({ client }: Connection, deliveryId: string): Promise<string> {
   await dataOf(client.POST("/api/v1/webhooks/deliveries/{id}/retry", { params: { path: { id: deliveryId } } }));
-  return `${deliveryId} comes again.`;
+  return `${deliveryId} will be sent again.`;
 }
 
 /** Opens the page of a delivery in the web console. */

@@ -45,7 +45,7 @@ export async function sendBookmark(
   const { status, error, ms } = answer;
   output.line(`Posted the bookmark ${name} to ${url.href}: ${status ?? error} after ${Math.round(ms)} ms.`);
   output.document({ url: url.href, status, error, ms, body: answer.body });
-  if (!isSuccess(answer)) throw new Failure("The receiver did not take it.");
+  if (!isSuccess(answer)) throw new Failure("The receiver did not accept it.");
 }
 
 /** Returns the type under which a bookmark is published. */

@@ -34,7 +34,7 @@ test("the example of the specification is genuine, in HTTP, in JSON and among si
     Buffer.from(JSON.stringify({ headers, body: Buffer.from(body).toString("base64"), body_encoding: "base64" })),
     Buffer.from(saved().toString().replaceAll("\r\n", "\n").replace("POST /hooks HTTP/1.1\n", "")),
   ]) {
-    assert.deepEqual(judge(bytes), { name: "signature", ok: true, message: "fits 20 bytes of body" });
+    assert.deepEqual(judge(bytes), { name: "signature", ok: true, message: "matches 20 bytes of body" });
   }
   assert.equal(judge(saved(), { secrets: ["whsec_AAAA", secret] })?.ok, true);
 });
@@ -55,14 +55,14 @@ test("the step that fails is named, with what to do", () => {
     [saved(body, { "webhook-timestamp": "yesterday" }), {}, "time", /Invalid webhook-timestamp "yesterday"/],
     [saved(), { at: atSeconds + 301 }, "time", /301 s before the time of the check/],
     [saved(), { at: atSeconds - 301 }, "time", /301 s after/],
-    [saved(), { secrets: ["whsec_not base64"] }, "secret", /cut, or copied with a space/],
+    [saved(), { secrets: ["whsec_not base64"] }, "secret", /cut off, or copied with a space/],
     [saved(), { secrets: ["whpk_AAAA"] }, "secret", /neither/],
     [saved(`${body}\n`), {}, "signature", /line end that was not signed/],
     [saved('{"a":1,\r\n"b":2}', { "webhook-signature": signedAs('{"a":1,\n"b":2}') }), {}, "signature", /CRLF/],
-    [saved('{ "a": 1 }', { "webhook-signature": signedAs('{"a":1}') }), {}, "signature", /parsed and written again/],
-    [saved(body, { "webhook-signature": signedAs(body, secret) }), {}, "signature", /text of the secret/],
-    [saved("{}"), {}, "signature", /No signature fits/],
-    [saved(), { secrets: ["whsec_AAAA"] }, "signature", /No signature fits/],
+    [saved('{ "a": 1 }', { "webhook-signature": signedAs('{"a":1}') }), {}, "signature", /parsed and serialized again/],
+    [saved(body, { "webhook-signature": signedAs(body, secret) }), {}, "signature", /secret as text/],
+    [saved("{}"), {}, "signature", /No signature matches/],
+    [saved(), { secrets: ["whsec_AAAA"] }, "signature", /No signature matches/],
   ] as const) {
     const step = judge(bytes, terms);
     assert.deepEqual([step?.name, step?.ok], [name, false], step?.message);

@@ -62,7 +62,7 @@ function timeStep(request: SavedRequest, { atSeconds, toleranceSeconds }: Verify
   if (Math.abs(ageSeconds) <= toleranceSeconds) return { name: "time", ok: true, message: `sent ${sent}` };
   const away = ageSeconds > 0 ? `${ageSeconds} s before` : `${-ageSeconds} s after`;
   return fail(
-    `Sent ${sent}, ${away} the time of the check; receivers allow ${toleranceSeconds} s. Use --at for the time of its arrival.`,
+    `Sent ${sent}, ${away} the time of the check; receivers allow ${toleranceSeconds} s. Use --at for its arrival time.`,
   );
 }
 
@@ -84,7 +84,7 @@ function keyOf(secret: string): Key | null {
 function secretStep(_: SavedRequest, { secrets }: VerifyTerms): Step {
   const wrong = secrets.findIndex((secret) => keyOf(secret) === null);
   if (wrong < 0) return { name: "secret", ok: true, message: `${secrets.length} given` };
-  const message = `Secret ${wrong + 1} is neither whsec_ nor whpk_ with base64 behind it. Was it cut, or copied with a space?`;
+  const message = `Secret ${wrong + 1} is not whsec_ or whpk_ followed by base64. Was it cut off, or copied with a space?`;
   return { name: "secret", ok: false, message };
 }
 
@@ -93,7 +93,7 @@ function signatureStep(request: SavedRequest, { secrets }: VerifyTerms): Step {
   const keys = secrets.flatMap((secret) => keyOf(secret) ?? []);
   const fits = (body: Buffer, using = keys) => using.some((key) => isSignedBy(key, signed, body));
   if (fits(request.body)) {
-    return { name: "signature", ok: true, message: `fits ${request.body.length} bytes of body` };
+    return { name: "signature", ok: true, message: `matches ${request.body.length} bytes of body` };
   }
   const hint =
     changedBodies(request.body).find(({ body }) => fits(body))?.message ?? wrongKey(secrets, fits, request.body);
@@ -121,7 +121,7 @@ function changedBodies(body: Buffer): { readonly body: Buffer; readonly message:
     [text.replace(/\r?\n$/, ""), "The body has a line end that was not signed: the tool that saved it added one."],
     [text.replaceAll("\r\n", "\n"), "The line ends of the body were changed to CRLF after signing."],
     [text.replace(/^\ufeff/, ""), "The body has a byte order mark that was not signed."],
-    [compact(text), "The body was parsed and written again: verify the bytes before anything parses them."],
+    [compact(text), "The body was parsed and serialized again: verify the bytes before anything parses them."],
   ] as const;
   return changed.map(([before, message]) => ({ body: Buffer.from(before), message }));
 }
@@ -140,6 +140,6 @@ function wrongKey(secrets: readonly string[], fits: (body: Buffer, keys: Key[]) 
     { kind: "v1", key: Buffer.from(secret) },
     { kind: "v1", key: Buffer.from(secret.replace(/^whsec_/, "")) },
   ]);
-  if (fits(body, asText)) return "It was signed with the text of the secret; decode what is behind whsec_ as base64.";
-  return "No signature fits: another secret, another endpoint's secret, or a body that was changed.";
+  if (fits(body, asText)) return "It was signed with the secret as text; decode what follows whsec_ as base64.";
+  return "No signature matches: another secret, another endpoint's secret, or a body that was changed.";
 }
