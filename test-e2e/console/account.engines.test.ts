@@ -37,7 +37,7 @@ test("by keyboard alone a person edits the profile, makes a key, sees it once an
   await page.goto(at(""));
   await pressByKeyboard(page, page.getByRole("link", { name: "Account", exact: true }));
   await pressByKeyboard(page, page.getByLabel("Name", { exact: true }), "Ada Byron");
-  await page.getByText("Not saved yet.").waitFor();
+  await page.getByText("Unsaved changes.").waitFor();
   await page.keyboard.press("Enter");
   await page.getByRole("region", { name: "Ada Byron" }).waitFor();
   await page.getByText("Saved.").waitFor();
@@ -45,12 +45,12 @@ test("by keyboard alone a person edits the profile, makes a key, sees it once an
   await pressByKeyboard(page, page.getByRole("link", { name: "API keys" }));
   await pressByKeyboard(page, page.getByRole("button", { name: "New API key" }));
   await pressByKeyboard(page, page.getByLabel("Name", { exact: true }), "nightly import");
-  await pressByKeyboard(page, page.getByRole("button", { name: "Make the API key" }));
+  await pressByKeyboard(page, page.getByRole("button", { name: "Create the API key" }));
   await page.getByText("Scopes: choose what the API key may do.").waitFor();
   assert.deepEqual(await accessibilityProblems(page), []);
   await reachByKeyboard(page, page.getByLabel("account:read"));
   await page.keyboard.press("Space");
-  await pressByKeyboard(page, page.getByRole("button", { name: "Make the API key" }));
+  await pressByKeyboard(page, page.getByRole("button", { name: "Create the API key" }));
   await pressByKeyboard(page, page.getByRole("button", { name: "Copy it" }));
   assert.deepEqual(await accessibilityProblems(page), []);
   const key = await copied(page);
@@ -99,30 +99,30 @@ test("a service client is made, its secret rotated and the old one ended", async
   await page.getByRole("button", { name: "New service client" }).click();
   await page.getByLabel("Name", { exact: true }).fill("sync");
   await page.getByLabel("images:read").check();
-  await page.getByRole("button", { name: "Make the service client" }).click();
+  await page.getByRole("button", { name: "Create the service client" }).click();
   await page.getByText(/^sbx_client_/).waitFor();
   await page.getByRole("button", { name: "Done", exact: true }).click();
   await page.getByRole("row", { name: /sync/ }).getByRole("button", { name: "Rotate" }).click();
   await page.getByRole("dialog").getByRole("button", { name: "Rotate" }).click();
-  await page.getByText("old secret:").waitFor();
-  await confirm(page, "End the old secret");
-  await page.getByText("old secret:").waitFor({ state: "detached" });
+  await page.getByText("old secret expires").waitFor();
+  await confirm(page, "Revoke the old secret");
+  await page.getByText("old secret expires").waitFor({ state: "detached" });
 });
 
 test("a new contact address is in use once its code was typed", async () => {
   const { page, mailbox } = ada;
   const address = `ada-${crypto.randomUUID()}@example.org`;
   await page.goto(at("account"));
-  await page.getByLabel("Another address").fill(address);
-  await page.getByRole("button", { name: "Mail a code" }).click();
-  await page.getByText("waits for the code that was mailed to it").waitFor();
-  await page.getByLabel("Code from the mail").fill("00000000");
+  await page.getByLabel("New address").fill(address);
+  await page.getByRole("button", { name: "Send a code" }).click();
+  await page.getByText("is waiting for the code that was emailed to it").waitFor();
+  await page.getByLabel("Code from the email").fill("00000000");
   await page.getByRole("button", { name: "Confirm" }).click();
   await page.getByRole("alert").waitFor();
   assert.deepEqual(await accessibilityProblems(page), []);
   const { text } = await mailbox.mailTo(address, 1);
   const [, code = ""] = /^ {4}(\d{8})$/m.exec(text) ?? [];
-  await page.getByLabel("Code from the mail").fill(code);
+  await page.getByLabel("Code from the email").fill(code);
   await page.getByRole("button", { name: "Confirm" }).click();
   await page.getByText(`${address} verified`).waitFor();
 });
@@ -169,7 +169,7 @@ test("the export is downloaded whole with its progress; one that breaks off is n
     { times: 1 },
   );
   await page.getByRole("button", { name: "Download all data" }).click();
-  await page.getByText("The document broke off before its end.").waitFor();
+  await page.getByText("The download ended before the document was complete.").waitFor();
   const downloading = page.waitForEvent("download");
   await page.getByRole("button", { name: "Download all data" }).click();
   const download = await downloading;
@@ -177,21 +177,21 @@ test("the export is downloaded whole with its progress; one that breaks off is n
   const { account, api_keys, complete } = JSON.parse(await readFile(await download.path(), "utf8"));
   assert.deepEqual([account.display_name, complete], ["Ada Byron", true]);
   assert.equal(api_keys.filter(({ name }: { name: string }) => name === "import <b>").length, 2);
-  await page.getByText(/^Downloaded, .* and complete\.$/).waitFor();
+  await page.getByText(/^Download complete: .*\.$/).waitFor();
 });
 
 test("an application of a server gets a secret; its edit shows both versions when somebody else saved meanwhile", async () => {
   const { page, context } = ada;
   await page.goto(at("account/applications"));
   await page.getByRole("button", { name: "New application" }).click();
-  await page.getByLabel("It runs").selectOption("server");
+  await page.getByLabel("Type").selectOption("server");
   await page.getByLabel("Name", { exact: true }).fill("Harbour log");
-  await page.getByLabel("A sign-in may return to").fill("no address");
-  await page.getByRole("button", { name: "Make the application" }).click();
+  await page.getByLabel("Redirect URIs").fill("no address");
+  await page.getByRole("button", { name: "Create the application" }).click();
   await page.getByText("redirect_uris").first().waitFor();
-  await page.getByLabel("A sign-in may return to").fill("https://harbour.example/callback");
+  await page.getByLabel("Redirect URIs").fill("https://harbour.example/callback");
   await page.getByLabel("images:read").check();
-  await page.getByRole("button", { name: "Make the application" }).click();
+  await page.getByRole("button", { name: "Create the application" }).click();
   await page.getByText(/^sbx_app_/).waitFor();
   await page.getByRole("link", { name: "Harbour log" }).click();
   await page.getByRole("heading", { name: "Harbour log", level: 1 }).waitFor();
@@ -202,16 +202,16 @@ test("an application of a server gets a secret; its edit shows both versions whe
   await other.getByRole("button", { name: "Save" }).click();
   await other.getByRole("heading", { name: "theirs", level: 1 }).waitFor();
   await page.getByRole("button", { name: "Save" }).click();
-  const conflict = page.getByRole("alertdialog", { name: "has changed meanwhile" });
+  const conflict = page.getByRole("alertdialog", { name: "has changed in the meantime" });
   await conflict.getByRole("row", { name: "name mine theirs" }).waitFor();
-  await conflict.getByRole("button", { name: "Take the saved version" }).click();
-  await page.getByText("Not saved yet.").waitFor({ state: "detached" });
+  await conflict.getByRole("button", { name: "Use the saved version" }).click();
+  await page.getByText("Unsaved changes.").waitFor({ state: "detached" });
   assert.equal(await page.getByLabel("Name", { exact: true }).inputValue(), "theirs");
   await page.getByRole("button", { name: "Rotate" }).click();
   await page.getByRole("dialog").getByRole("button", { name: "Rotate" }).click();
   await page.getByRole("button", { name: "Done", exact: true }).click();
-  await confirm(page, "End the old secrets");
-  await page.getByRole("button", { name: "End the old secrets" }).waitFor({ state: "detached" });
+  await confirm(page, "Revoke the old secrets");
+  await page.getByRole("button", { name: "Revoke the old secrets" }).waitFor({ state: "detached" });
   await other.close();
 });
 
@@ -227,7 +227,7 @@ test("an invited person follows the mail to an account; an invitation by a link 
   await page.getByText(/\/oauth\/invitations\/sbx_link_/).waitFor();
   await page.getByRole("button", { name: "Done", exact: true }).click();
   await confirm(page, "Revoke");
-  await page.getByRole("row", { name: /by a link.*revoked/ }).waitFor();
+  await page.getByRole("row", { name: /by link.*revoked/ }).waitFor();
 
   await page.getByRole("button", { name: "Invite a person" }).click();
   await page.getByLabel("E-mail address").fill(address);
@@ -270,7 +270,7 @@ test("a member acts for another account and goes back to their own", async () =>
   await grace.page.getByRole("button", { name: /^Accept as/ }).click();
   await grace.page.getByText("The invitation is accepted").waitFor();
   await grace.page.goto(at("account/team"));
-  await grace.page.getByRole("button", { name: "Act for this account" }).click();
+  await grace.page.getByRole("button", { name: "Switch to this account" }).click();
   await grace.page.getByText("developer", { exact: true }).waitFor();
   await grace.page.goto(at("account"));
   await grace.page.getByRole("link", { name: "Team" }).waitFor();
@@ -293,9 +293,9 @@ test("pages of the account say in words that they load, are empty, refused, gone
   for (const [url, path, text] of [
     ["account/sign-in", "/api/account/sign-ins", "No browser is signed in at this deployment."],
     ["account/keys", "/api/account/api-keys", "There is no API key yet."],
-    ["account/audit", "/api/account/audit", "Nothing has happened yet."],
+    ["account/audit", "/api/account/audit", "No entries yet."],
     ["account/team", "/api/account/members", "Nobody else is a member of this account."],
-    ["account/applications", "/api/v1/oauth/applications", "There is no application yet"],
+    ["account/applications", "/api/v1/oauth/applications", "No applications yet"],
     ["account/invitations", "/api/v1/invitations", "Nobody was invited in the last 30 days."],
   ] as const)
     await examineStates(page, { url: at(url), path, empty: [text, nothing] });
@@ -318,7 +318,7 @@ test("every page of the account is accessible in all looks and fits its screen",
     { url: at("account/clients"), shown: table("Service clients") },
     { url: at("account/audit"), shown: table("Audit") },
     { url: at("account/audit?action=api_key.create"), picture: "audit", shown: table("Audit") },
-    { url: at("account/data"), shown: () => page.getByText("It would take along").waitFor() },
+    { url: at("account/data"), shown: () => page.getByText("What would be deleted").waitFor() },
     { url: at("account/applications?new=yes"), shown: table("Applications") },
     { url: at("account/applications"), shown: table("Applications") },
     { url: at("account/invitations?new=yes"), shown: table("Invitations") },
@@ -331,7 +331,7 @@ test("every page of the account is accessible in all looks and fits its screen",
   await openPresentable(page, { url: page.url(), shown: table("Secrets") });
   await page.setViewportSize({ width: 1280, height: 800 });
   await confirm(page, "Delete");
-  await page.getByText("There is no application yet").waitFor();
+  await page.getByText("No applications yet").waitFor();
 });
 
 test("ending a sign-in of another browser signs that browser out", async () => {
@@ -352,8 +352,8 @@ test("ending a sign-in of another browser signs that browser out", async () => {
   await other.getByRole("link", { name: "Account", exact: true }).waitFor();
   await page.goto(at("account/sign-in"));
   const rows = page.getByRole("table", { name: "Sign-ins" }).getByRole("row");
-  await rows.filter({ hasText: "this one" }).waitFor();
-  const theirs = rows.filter({ hasNotText: "this one" }).nth(1);
+  await rows.filter({ hasText: "current" }).waitFor();
+  const theirs = rows.filter({ hasNotText: "current" }).nth(1);
   await theirs.getByRole("button", { name: "End" }).click();
   await page.getByRole("alertdialog").getByRole("button", { name: "End" }).click();
   await theirs.waitFor({ state: "detached" });
@@ -364,7 +364,7 @@ test("ending a sign-in of another browser signs that browser out", async () => {
 test("the last administrator cannot go; others can disable, reclaim or delete their account", async () => {
   const { page } = ada;
   await page.goto(at("account/data"));
-  await page.getByText("It would take along").waitFor();
+  await page.getByText("What would be deleted").waitFor();
   await page.getByRole("button", { name: "Disable …" }).click();
   await page.getByRole("button", { name: "Disable the account" }).click();
   await page.getByRole("alertdialog").getByText("status:").waitFor();
@@ -378,19 +378,20 @@ test("the last administrator cannot go; others can disable, reclaim or delete th
   await hers.getByRole("alertdialog").waitFor({ state: "detached" });
   await hers.goto(at("account"));
   await hers.getByText("A pause.").waitFor();
-  await hers.getByRole("button", { name: "Ask to have it back" }).click();
-  await hers.getByText("Administrators see your request now.").waitFor();
+  await hers.getByRole("button", { name: "Request reactivation" }).click();
+  await hers.getByText("Administrators can see your request now.").waitFor();
   assert.deepEqual(await accessibilityProblems(hers), []);
 
   await hers.getByRole("link", { name: "Export and deletion" }).click();
   await hers.getByRole("button", { name: "Delete …" }).click();
-  const typed = hers.getByLabel(/^Type .* to go on$/);
+  const typed = hers.getByLabel(/^Type .* to confirm$/);
   const last = hers.getByRole("button", { name: "Delete the account" });
   await typed.fill("somebody else");
   assert.equal(await last.isDisabled(), true);
   await typed.fill(
-    /^Type (.*) to go on$/.exec(String(await hers.getByRole("alertdialog").locator("label").textContent()))?.[1] ?? "",
+    /^Type (.*) to confirm$/.exec(String(await hers.getByRole("alertdialog").locator("label").textContent()))?.[1] ??
+      "",
   );
   await last.click();
-  await hers.getByText("The account is deleted. An administrator can undo that for a time.").waitFor();
+  await hers.getByText("The account is deleted. An administrator can undo this for a time.").waitFor();
 });

@@ -36,16 +36,16 @@ async function openAsGrace(url: string): Promise<void> {
 /** Proposes another value of the guarded property, and returns the address of the proposal. */
 async function propose(page: Page, value: string, press = click): Promise<string> {
   await page.goto(at("properties/webhook-ingest.tolerance"));
-  await page.getByText("You propose it with a reason, and another one decides.").waitFor();
+  await page.getByText("You propose it with a reason, and another operator decides.").waitFor();
   await press(page, page.getByRole("textbox", { name: "Value" }), value);
   await press(page, page.getByLabel("Reason"), "Recorded webhooks were replayed.");
-  await press(page, page.getByLabel("For hours"), "48");
+  await press(page, page.getByLabel("Expires after hours"), "48");
   await press(page, page.getByRole("button", { name: "Preview" }));
   await page
-    .getByText(/^It is allowed\. Once it is approved, the value would go from .* to \d+, and hold at once\.$/)
+    .getByText(/^Allowed\. Once it is approved, the value would change from .* to \d+ and apply at once\.$/)
     .waitFor();
   await press(page, page.getByRole("button", { name: "Propose it" }));
-  await press(page, page.getByRole("link", { name: "See the proposal" }));
+  await press(page, page.getByRole("link", { name: "View the proposal" }));
   await page.waitForURL(/proposals\/chg_/);
   return page.url();
 }
@@ -67,7 +67,7 @@ test("by keyboard alone one operator proposes a change of a guarded property, wh
     .waitFor();
   await assertPresentable(page, "a refused proposal");
   const proposal = await propose(page, value, pressByKeyboard);
-  await page.getByText("It is yours: another operator decides about it.").waitFor();
+  await page.getByText("You proposed this, so another operator decides.").waitFor();
   assert.equal(await page.getByRole("button", { name: "Approve" }).count(), 0, "the author cannot approve");
 
   await openAsGrace(proposal);
@@ -78,7 +78,7 @@ test("by keyboard alone one operator proposes a change of a guarded property, wh
   await assertPresentable(grace, "a proposal");
   await pressByKeyboard(grace, grace.getByRole("button", { name: "Approve" }));
   await pressByKeyboard(grace, grace.getByRole("button", { name: "Preview" }));
-  await grace.getByText("It is allowed: nobody has changed these properties since").waitFor();
+  await grace.getByText("Allowed: nobody has changed these properties since").waitFor();
   await assertPresentable(grace, "an approval that is tried first");
   await pressByKeyboard(grace, grace.getByRole("button", { name: "Approve them" }));
   await grace
@@ -97,7 +97,7 @@ test("a proposal is withdrawn, or rejected with a reason that its author reads",
   const { page } = ada;
   const first = await propose(page, "120000");
   await page.goto(at("properties/webhook-ingest.tolerance"));
-  await page.getByRole("link", { name: "A change of it is proposed" }).click();
+  await page.getByRole("link", { name: "A change is proposed" }).click();
   await page.waitForURL(first);
   await openAsGrace(at("proposals?state=open"));
   await grace.getByRole("link", { name: "webhook-ingest.tolerance" }).click();
@@ -122,7 +122,7 @@ test("a property that was changed since blocks the approval of a proposal, as th
   const newer = await propose(page, "150000");
   for (const [proposal, text] of [
     [newer, /instances run with it\.$/],
-    [stale, "It has changed meanwhile"],
+    [stale, "It has changed in the meantime"],
   ] as const) {
     await openAsGrace(proposal);
     await grace.getByRole("button", { name: "Approve" }).click();
@@ -132,7 +132,7 @@ test("a property that was changed since blocks the approval of a proposal, as th
   }
   await assertPresentable(grace, "an approval that is refused");
   await grace.getByRole("button", { name: "Cancel" }).click();
-  await grace.getByText("It cannot be approved any more. Propose it anew.").waitFor();
+  await grace.getByText("It can no longer be approved. Propose it again.").waitFor();
   await openAsGrace(at("proposals"));
   await grace.getByRole("table", { name: "Proposals" }).getByText("rejected").waitFor();
   await assertPresentable(grace, "proposals");

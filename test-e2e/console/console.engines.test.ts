@@ -25,7 +25,7 @@ test("by keyboard alone a person adds an endpoint, publishes an event, finds why
   receiver.answer({ status: 500, body: `${hostile} ${turned}` });
   await page.goto(at(""));
   await pressByKeyboard(page, page.getByRole("link", { name: "Add the address" }));
-  await pressByKeyboard(page, page.getByLabel("Address of your receiver"), `${receiver.url}/hooks`);
+  await pressByKeyboard(page, page.getByLabel("Receiver URL"), `${receiver.url}/hooks`);
   await pressByKeyboard(page, page.getByLabel("Description"), hostile);
   await pressByKeyboard(page, page.getByRole("button", { name: "Add the endpoint" }));
   await page.getByRole("heading", { name: "The endpoint was added" }).waitFor();
@@ -34,7 +34,7 @@ test("by keyboard alone a person adds an endpoint, publishes an event, finds why
   await pressByKeyboard(page, page.getByRole("link", { name: "Events", exact: true }));
   await pressByKeyboard(page, page.getByRole("button", { name: "Publish a test event" }));
   await pressByKeyboard(page, page.getByRole("button", { name: "Publish", exact: true }));
-  await pressByKeyboard(page, page.getByRole("link", { name: "See its deliveries" }));
+  await pressByKeyboard(page, page.getByRole("link", { name: "View deliveries" }));
   await pressByKeyboard(page, page.getByRole("link", { name: "test.ping" }).first());
   await page.getByText("HTTP 500").first().waitFor();
   await page.getByRole("region", { name: "response body of attempt 1" }).getByText(markup).waitFor();
@@ -53,7 +53,7 @@ test("the first delivery replaces the checklist on home by the day", async () =>
   await page.goto(at(""));
   await page.getByRole("img", { name: /^Attempts by hour: \d+ delivered, \d+ failed$/ }).waitFor();
   await page.getByRole("table", { name: "Newest events" }).waitFor();
-  assert.equal(await page.getByText("To your first delivery").count(), 0);
+  assert.equal(await page.getByText("Your first delivery").count(), 0);
 });
 
 test("the side bar opens only the group of its page, by keyboard and on a phone", async () => {
@@ -86,7 +86,7 @@ test("the address of a list and its curl have the same filters", async () => {
   await page.getByLabel("Status").selectOption("exhausted");
   await page.getByText("No delivery matches these filters.").waitFor();
   assert.equal(page.url(), at("webhooks/deliveries?status=exhausted"));
-  await page.getByText("The same with curl").click();
+  await page.getByText("Show as curl").click();
   await page.getByText("/api/v1/webhooks/deliveries?status=exhausted'").waitFor();
   await page.reload();
   assert.equal(await page.getByLabel("Status").inputValue(), "exhausted");
@@ -126,7 +126,7 @@ test("a secret is revealed after a recent sign-in, which the person is asked for
   await page.getByRole("button", { name: "Hide" }).click();
   await page.getByRole("button", { name: "Rotate" }).click();
   await page.getByRole("dialog").getByRole("button", { name: "Rotate" }).click();
-  await page.getByRole("button", { name: "End the previous secret" }).waitFor();
+  await page.getByRole("button", { name: "Revoke the previous secret" }).waitFor();
 });
 
 test("by keyboard a dialog keeps the focus until Escape returns it", async () => {
@@ -166,10 +166,10 @@ test("nobody's change is lost unseen when two people edit one endpoint", async (
   await other.getByRole("button", { name: "Edit" }).waitFor();
   await page.getByLabel("Description").fill("mine");
   await page.getByRole("button", { name: "Save" }).click();
-  const conflict = page.getByRole("alertdialog", { name: "has changed meanwhile" });
+  const conflict = page.getByRole("alertdialog", { name: "has changed in the meantime" });
   await conflict.getByRole("row", { name: "description mine theirs" }).waitFor();
   assert.deepEqual(await accessibilityProblems(page), []);
-  await conflict.getByRole("button", { name: "Save mine over it" }).click();
+  await conflict.getByRole("button", { name: "Overwrite with mine" }).click();
   await page.getByRole("button", { name: "Edit" }).waitFor();
   await page.getByText("mine", { exact: true }).waitFor();
   await other.close();
@@ -179,7 +179,7 @@ test("a replay is counted before it starts, then shown as done", async () => {
   const { page } = ada;
   await page.goto(at("webhooks/replays"));
   await page.getByLabel("Endpoint").selectOption({ index: 1 });
-  await page.getByLabel("Deliveries that are").selectOption("succeeded");
+  await page.getByLabel("Status").selectOption("succeeded");
   await page.getByRole("button", { name: "Count first" }).click();
   await page.getByRole("button", { name: /^Send \d+ again$/ }).click();
   await page.getByRole("table", { name: "Replays" }).getByText("done").waitFor();
@@ -198,9 +198,9 @@ test("a retry of all endpoints is counted before it starts", async () => {
 test("the pages say in words what is gone, refused or out of reach, but hide what a key may not do", async () => {
   const { page, context, browser } = ada;
   await page.goto(at("webhooks/deliveries/whd_none"));
-  await page.getByText("There is no such delivery any more").waitFor();
+  await page.getByText("Not found: delivery").waitFor();
   await context.setOffline(true);
-  await page.getByText("You are offline. What you see is from before").waitFor();
+  await page.getByText("You are offline. You see the last data").waitFor();
   await context.setOffline(false);
 
   const reader = await (await browser.newContext()).newPage();
@@ -224,7 +224,7 @@ test("an endpoint's rate, headers, metadata and client certificate are edited, a
   await page.getByRole("link", { name: "/hooks" }).click();
   await page.getByRole("button", { name: "Edit" }).click();
   await pressByKeyboard(page, page.getByText("Rate, headers, metadata and client certificate"));
-  await pressByKeyboard(page, page.getByLabel("Deliveries at most"), "50");
+  await pressByKeyboard(page, page.getByLabel("Rate limit"), "50");
   await pressByKeyboard(page, page.getByRole("button", { name: "Add a header" }));
   await pressByKeyboard(page, page.getByLabel("Name of header 1"), "X-Team");
   await pressByKeyboard(page, page.getByLabel("Value of header 1"), "blue");
@@ -232,9 +232,9 @@ test("an endpoint's rate, headers, metadata and client certificate are edited, a
   await pressByKeyboard(page, page.getByLabel("Name of header 2"), "Authorization");
   await page.getByLabel("hidden").nth(1).check();
   await page.getByLabel("Value of header 2").fill("Bearer of-the-receiver");
-  await pressByKeyboard(page, page.getByRole("button", { name: "Add a text" }));
-  await page.getByLabel("Name of text 1").fill("plan");
-  await page.getByLabel("Value of text 1").fill("pro");
+  await pressByKeyboard(page, page.getByRole("button", { name: "Add an entry" }));
+  await page.getByLabel("Name of entry 1").fill("plan");
+  await page.getByLabel("Value of entry 1").fill("pro");
   await page.getByLabel("Certificate with its chain").fill("no certificate");
   await page.getByLabel("Private key").fill(key);
   await page.getByRole("button", { name: "Save" }).click();
@@ -250,7 +250,7 @@ test("an endpoint's rate, headers, metadata and client certificate are edited, a
   await page.getByText("In use: CN=localhost").waitFor();
   assert.equal(await page.getByLabel("Value of header 2").inputValue(), "");
   assert.equal(await page.getByLabel("Private key").inputValue(), "");
-  await page.getByLabel("Take it away").check();
+  await page.getByLabel("Remove it").check();
   await page.getByRole("button", { name: "Remove text 1" }).click();
   await page.getByRole("button", { name: "Save" }).click();
   await page.getByRole("button", { name: "Send a test event" }).click();

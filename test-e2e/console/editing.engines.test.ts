@@ -40,7 +40,7 @@ test("Escape of the question about two versions returns to what was typed", asyn
   await other.getByRole("button", { name: "Save" }).click();
   await other.getByRole("button", { name: "Edit" }).waitFor();
   await page.getByRole("button", { name: "Save" }).click();
-  const question = page.getByRole("alertdialog", { name: "The endpoint has changed meanwhile" });
+  const question = page.getByRole("alertdialog", { name: "The endpoint has changed in the meantime" });
   await question.waitFor();
   await page.keyboard.press("Escape");
   await question.waitFor({ state: "detached" });
@@ -98,7 +98,7 @@ test("an answer with Retry-After is counted down until the page tries again", as
     isAway ? route.fulfill({ status: 503, headers: { "retry-after": "4" }, json: { error } }) : route.continue(),
   );
   await page.goto(at("webhooks/endpoints"));
-  await page.getByText(/^It is tried again in [1-4] s\.$/).waitFor();
+  await page.getByText(/^Retrying in [1-4] s\.$/).waitFor();
   isAway = false;
   await page.getByRole("table", { name: "Endpoints" }).waitFor();
   await page.unroute("**/api/v1/webhooks/endpoints?*");

@@ -98,13 +98,13 @@ test("a focal point set by a click is saved beside the title that somebody else 
   assert.ok(box);
   await picture.click({ position: { x: box.width / 4, y: box.height / 4 } });
   await page.getByText(/^2\d(\.\d)? % from the left, 2\d(\.\d)? % from the top$/).waitFor();
-  await page.getByText("Not saved yet.").waitFor();
+  await page.getByText("Unsaved changes.").waitFor();
   await page.getByLabel("Title").focus();
   await other.getByLabel("Title").fill("theirs");
   await other.getByRole("button", { name: "Save" }).click();
   // It shows the other's change by itself, and keeps what was typed.
   await page.getByRole("heading", { name: "theirs", level: 1 }).waitFor();
-  await page.getByText("Not saved yet.").waitFor();
+  await page.getByText("Unsaved changes.").waitFor();
   assert.equal(await page.getByLabel("Title").evaluate((one) => one === one.ownerDocument.activeElement), true);
   await page.getByRole("button", { name: "Save" }).click();
   await page.getByText("Saved.").waitFor();
@@ -118,7 +118,7 @@ test("a focal point set by a click is saved beside the title that somebody else 
 
 test("a private image is shown to its account, to others only by a signed URL in that form", async () => {
   const { page } = ada;
-  await page.getByLabel("Who sees it").selectOption("private");
+  await page.getByLabel("Visibility").selectOption("private");
   await page.getByRole("button", { name: "Save" }).click();
   await page.getByText("The image is private").waitFor();
   await page.getByRole("button", { name: "Sign the URL" }).click();
@@ -179,7 +179,7 @@ test("an upload can be pasted, stopped, or sent again without a second image aft
   await page.getByLabel("Title, file name or tag").fill("once.jpg");
   await page.keyboard.press("Enter");
   await page.getByRole("link", { name: "once.jpg", exact: true }).waitFor();
-  assert.equal(await page.getByRole("checkbox", { name: "Choose once.jpg" }).count(), 1);
+  assert.equal(await page.getByRole("checkbox", { name: "Select once.jpg" }).count(), 1);
   assert.match(page.url(), /text=once\.jpg/);
 });
 
@@ -194,11 +194,11 @@ test("what is no image is refused in words; the list is found by text, status or
   const chooser = page.waitForEvent("filechooser");
   await page.getByRole("button", { name: "Choose images" }).click();
   await (await chooser).setFiles({ name: "note.jpg", mimeType: "image/jpeg", buffer: Buffer.from("no image at all") });
-  await page.getByText("This was refused").waitFor();
+  await page.getByText("The request was refused").waitFor();
   await page.getByLabel("Status").selectOption("failed");
   await page.getByText("No image matches these filters.").waitFor();
   await page.getByLabel("Status").selectOption("");
-  await page.getByLabel("Order").selectOption("file name, A to Z");
+  await page.getByLabel("Sort by").selectOption("file name, A to Z");
   await page.getByRole("link", { name: "harbour.jpg", exact: true }).waitFor();
   assert.match(page.url(), /images\?sort=filename$/);
 });
@@ -245,10 +245,10 @@ test("every page of images is accessible in all looks and fits its screen", asyn
     await page.getByText("live", { exact: true }).waitFor();
   };
   await openPresentable(page, { url: at("images"), shown });
-  await page.getByRole("checkbox", { name: "Choose <img" }).check();
+  await page.getByRole("checkbox", { name: "Select <img" }).check();
   await page.getByRole("button", { name: "Delete 1 image" }).click();
   await page.getByRole("alertdialog").getByRole("button", { name: "Delete 1 image" }).click();
-  await page.getByRole("table", { name: "Outcomes of the deletion" }).waitFor();
+  await page.getByRole("table", { name: "Deletion results" }).waitFor();
   await openPresentable(page, { url: at("images"), picture: "images", shown });
   await page.getByRole("link", { name: "Hills at noon" }).click();
   await page.getByRole("button", { name: "medium" }).click();
@@ -267,9 +267,9 @@ test("chosen images are deleted together, with an outcome for each and a receipt
   const { page, context } = ada;
   await page.setViewportSize({ width: 1280, height: 800 });
   await page.goto(at("images"));
-  await reachByKeyboard(page, page.getByRole("checkbox", { name: "Choose harbour.jpg" }));
+  await reachByKeyboard(page, page.getByRole("checkbox", { name: "Select harbour.jpg" }));
   await page.keyboard.press("Space");
-  await page.getByRole("checkbox", { name: "Choose once.jpg" }).check();
+  await page.getByRole("checkbox", { name: "Select once.jpg" }).check();
   // Somebody else was faster with one of them.
   const other = await context.newPage();
   await page.route("**/images/delete", async (route) => {
@@ -277,20 +277,20 @@ test("chosen images are deleted together, with an outcome for each and a receipt
     await other.getByRole("link", { name: "once.jpg", exact: true }).click();
     await other.getByRole("button", { name: "Delete" }).click();
     await other.getByRole("alertdialog").getByRole("button", { name: "Delete" }).click();
-    await other.getByRole("heading", { name: "Receipt of a deletion" }).waitFor();
+    await other.getByRole("heading", { name: "Deletion receipt" }).waitFor();
     await route.continue();
   });
   await page.getByRole("button", { name: "Delete 2 images" }).click();
   await page.getByRole("alertdialog").getByRole("button", { name: "Delete 2 images" }).click();
-  const outcomes = page.getByRole("table", { name: "Outcomes of the deletion" });
-  await outcomes.getByText("was gone before").waitFor();
+  const outcomes = page.getByRole("table", { name: "Deletion results" });
+  await outcomes.getByText("already gone").waitFor();
   assert.deepEqual(await accessibilityProblems(page), []);
   await outcomes.getByRole("link", { name: "receipt" }).click();
-  await page.getByText("The original was kept, since another image of your account has the same one.").waitFor();
+  await page.getByText("The original was kept, as another image of your account has the same one.").waitFor();
   const shown = () => page.getByText("erased", { exact: true }).waitFor();
   await openPresentable(page, { url: page.url(), shown });
   await page.goto(at("images/img_none"));
-  await page.getByText("There is no such image any more").waitFor();
+  await page.getByText("Not found: image").waitFor();
   await other.close();
 });
 
@@ -298,10 +298,10 @@ test("a new signing key is made after a choice for the URLs of the present one",
   const { page } = ada;
   await page.setViewportSize({ width: 1280, height: 800 });
   await page.goto(at("images"));
-  await page.getByRole("button", { name: "Sign with a new key" }).click();
-  const dialog = page.getByRole("dialog", { name: "Sign with a new key" });
-  await dialog.getByLabel("URLs of the present key").selectOption("3600");
+  await page.getByRole("button", { name: "Rotate" }).click();
+  const dialog = page.getByRole("dialog", { name: "Rotate" });
+  await dialog.getByLabel("Current URLs").selectOption("3600");
   assert.deepEqual(await accessibilityProblems(page), []);
-  await dialog.getByRole("button", { name: "Sign with a new key" }).click();
-  await page.getByRole("table", { name: "Signing keys" }).getByText("in use, without an end").waitFor();
+  await dialog.getByRole("button", { name: "Rotate" }).click();
+  await page.getByRole("table", { name: "Signing keys" }).getByText("never").waitFor();
 });

@@ -83,9 +83,9 @@ export async function examineStates(page: Page, { url, path, empty }: ExaminedSt
   const { origin } = new URL(url);
   const asked = (request: URL) => request.origin === origin && request.pathname === path;
   const refusals = [
-    [403, "You may not do this"],
-    [404, "any more"],
-    [503, "cannot be read now"],
+    [403, "Permission denied"],
+    [404, "Not found"],
+    [503, "Unavailable right now"],
   ] as const;
   const look = async (text: string, answer: Parameters<Page["route"]>[1]) => {
     await page.route(asked, answer);

@@ -34,7 +34,7 @@ test("operations show what waits, is behind or runs, accessible in every look an
   await page.goto(at("operations"));
   await page.getByRole("table", { name: "Instances" }).getByText("image-worker").first().waitFor();
   await page.getByRole("row", { name: /webhook-delivery\.fan-out/ }).waitFor();
-  await page.getByText("No folder of backups is watched.").waitFor();
+  await page.getByText("No backup folder is monitored.").waitFor();
   const waiting = page.getByRole("table", { name: "Needs attention" });
   await eventually(async () => (await waiting.getByText("none").count()) === 3);
   await page.getByRole("button", { name: "Pause" }).click();
@@ -63,7 +63,7 @@ test("by keyboard alone an engineer reaches a dead letter in two steps from the 
 
   await pressByKeyboard(page, page.getByRole("button", { name: "Replay" }));
   await pressByKeyboard(page, page.getByRole("button", { name: "Preview" }));
-  await page.getByText(/^What would happen: /).waitFor();
+  await page.getByText(/^Effect: /).waitFor();
   await assertPresentable(page, "a replay that is asked first");
   await pressByKeyboard(page, page.getByRole("button", { name: "Replay it" }));
   await page.getByText("The message was put back for images.facts, behind later messages of its key.").waitFor();
@@ -79,11 +79,11 @@ test("a dead letter is dropped with a reason, after it was asked what that does"
   await page.getByRole("button", { name: "Drop" }).click();
   await page.getByLabel("Reason").fill("Its image is gone.");
   await page.getByRole("button", { name: "Preview" }).click();
-  await page.getByText(/^What would happen: /).waitFor();
+  await page.getByText(/^Effect: /).waitFor();
   await page.getByRole("button", { name: "Drop it" }).click();
   await page.getByText("The message was removed for good.").waitFor();
   await page.reload();
-  await page.getByText("There is no such dead letter any more").waitFor();
+  await page.getByText("Not found: dead letter").waitFor();
   await assertPresentable(page, "a dead letter that is gone");
 });
 
@@ -99,10 +99,10 @@ test("a parked key that changes under the hand shows both versions before it is 
   await stuck.images.query(tryAgain, [key]);
   await page.getByLabel("Reason").fill("Nobody can handle it.");
   await page.getByRole("button", { name: "Preview" }).click();
-  await page.getByText("It has changed meanwhile. Nothing was done.").waitFor();
+  await page.getByText("It has changed in the meantime. Nothing was done.").waitFor();
   await page.getByRole("row", { name: "attempts 1 2" }).waitFor();
   await assertPresentable(page, "both versions of a parked key");
-  await page.getByRole("button", { name: "Continue with the present one" }).click();
+  await page.getByRole("button", { name: "Continue with the current one" }).click();
   await page.getByRole("button", { name: "Preview" }).click();
   await page.getByRole("button", { name: "Skip it" }).click();
   await page.getByText("No key is parked.").waitFor();
@@ -123,13 +123,13 @@ test("by keyboard alone an engineer sees from the link of an alert what blocks a
 
   await pressByKeyboard(page, page.getByRole("button", { name: "Try now" }));
   await pressByKeyboard(page, page.getByRole("button", { name: "Preview" }));
-  await page.getByText(/^What would happen: The message would be made due now/).waitFor();
+  await page.getByText(/^Effect: The message would be made due now/).waitFor();
   await pressByKeyboard(page, page.getByRole("button", { name: "Try it now" }));
   await page.getByText("The message was made due now: images.facts tries it within a second.").waitFor();
   await page.goto(at("operations/parked"));
   await page.getByText("No key is parked.").waitFor();
   await page.goto(at(`operations/parked/${encodeURIComponent(id)}`));
-  await page.getByText("There is no such parked key any more").waitFor();
+  await page.getByText("Not found: parked key").waitFor();
   assert.deepEqual(
     problems.filter((problem) => !problem.includes("404")),
     [],
@@ -161,7 +161,7 @@ test("an event that the log refused is seen with its content before it is put ba
   await page.getByRole("button", { name: "Replay it" }).click();
   await page.getByRole("alertdialog").waitFor({ state: "hidden" });
   await page.goto(at("operations/dead-events"));
-  await page.getByText("The log has refused no event.").waitFor();
+  await page.getByText("The log has not refused any event.").waitFor();
 });
 
 test("by keyboard alone an operator changes the state of an account with a preview and a reason, then undoes it", async () => {
@@ -177,7 +177,7 @@ test("by keyboard alone an operator changes the state of an account with a previ
   await pressByKeyboard(page, page.getByRole("link", { name }));
   await pressByKeyboard(page, page.getByRole("button", { name: "Make it suspended" }));
   await page.getByText("active → suspended.").waitFor();
-  await page.getByText("It holds in every service within two seconds.").waitFor();
+  await page.getByText("It applies in every service within two seconds.").waitFor();
   await pressByKeyboard(page, page.getByLabel("Reason"), "Payment failed three times.");
   await assertPresentable(page, "an account");
   await pressByKeyboard(page, page.getByRole("button", { name: "Change it to suspended" }));
@@ -203,9 +203,7 @@ test("by keyboard alone an operator sets a property after trying it, then undoes
   await page.getByText("defaults.pageSize must be at most limits.maxPageSize, which is 5.").waitFor();
   await pressByKeyboard(page, page.getByRole("textbox", { name: "Value" }), "50");
   await pressByKeyboard(page, page.getByRole("button", { name: "Preview" }));
-  await page
-    .getByText(/^It is allowed\. The value would go from 100 \(defaults\) to 50, and hold at once\.$/)
-    .waitFor();
+  await page.getByText(/^Allowed\. The value would change from 100 \(defaults\) to 50 and apply at once\.$/).waitFor();
   await assertPresentable(page, "a property", "property");
   await pressByKeyboard(page, page.getByRole("button", { name: "Set it" }));
   await page.getByText(/: (\d+) of \1 instances run with it\.$/).waitFor();
@@ -230,16 +228,16 @@ test("nobody's change is lost unseen when two operators set one property", async
   await other.getByRole("button", { name: "Set it" }).click();
   await other.getByText(/instances run with it\.$/).waitFor();
   await page.getByRole("button", { name: "Set it" }).click();
-  const conflict = page.getByRole("alertdialog", { name: "has changed meanwhile" });
+  const conflict = page.getByRole("alertdialog", { name: "has changed in the meantime" });
   await conflict.getByRole("row", { name: /limits\.maxPageSize 60 70/ }).waitFor();
   await assertPresentable(page, "both values of a property");
-  await conflict.getByRole("button", { name: "Save mine over it" }).click();
+  await conflict.getByRole("button", { name: "Overwrite with mine" }).click();
   await page.getByText(/instances run with it\.$/).waitFor();
   await page.getByRole("button", { name: "Undo" }).click();
   await page.getByRole("row", { name: /gateway.*70.*overrides.*no$/ }).waitFor();
   await other.close();
 
-  await page.getByLabel("Do", { exact: true }).selectOption("unset");
+  await page.getByLabel("Action", { exact: true }).selectOption("unset");
   await page.getByRole("button", { name: "Preview" }).click();
   await page.getByRole("button", { name: "Remove the override" }).click();
   await page.getByRole("row", { name: /gateway.*100.*defaults.*no$/ }).waitFor();
@@ -256,16 +254,16 @@ test("a flag is added by its form after it was tried, then switched off and on a
   await page.getByLabel("Name of variant 1").fill("one");
   await page.getByLabel("Reason", { exact: true }).fill("A tenth first.");
   await page.getByRole("button", { name: "Preview" }).click();
-  await page.getByText("This was refused").waitFor();
+  await page.getByText("The request was refused").waitFor();
   await page.getByLabel("Name of variant 1").fill("on");
   await page.getByLabel("Share of rule 1 in %").fill("ten");
   await page.getByRole("button", { name: "Preview" }).click();
   await page.getByText("Rule 1, share: “ten” is not a number.").waitFor();
   await page.getByLabel("Share of rule 1 in %").fill("10");
   await page.getByRole("button", { name: "Preview" }).click();
-  await page.getByText("It is allowed.").waitFor();
-  await page.getByText("Only some accounts").click();
-  await page.getByText("Schedule and other flags").click();
+  await page.getByText("Allowed.").waitFor();
+  await page.getByText("Targeting").click();
+  await page.getByText("Schedule and prerequisites").click();
   await assertPresentable(page, "a new flag");
   await page.getByRole("button", { name: "Add it" }).click();
   await page.getByText("on to 10 %, off to the rest").waitFor();
@@ -286,10 +284,10 @@ test("a flag is added by its form after it was tried, then switched off and on a
   await other.getByText("on to 10 %, off to the rest").waitFor();
   await page.getByLabel("Reason", { exact: true }).fill("It breaks again.");
   await page.getByRole("button", { name: "Preview" }).click();
-  const conflict = page.getByRole("alertdialog", { name: "has changed meanwhile" });
+  const conflict = page.getByRole("alertdialog", { name: "has changed in the meantime" });
   await conflict.getByRole("row", { name: 'state "disabled" "enabled"' }).waitFor();
   await assertPresentable(page, "both versions of a flag");
-  await conflict.getByRole("button", { name: "Save mine over it" }).click();
+  await conflict.getByRole("button", { name: "Overwrite with mine" }).click();
   await page.getByText("off to everybody").waitFor();
   await other.close();
   await page.getByRole("button", { name: "Undo" }).click();
@@ -305,17 +303,14 @@ test("by keyboard alone an operator reads who changed a flag, then restores a fo
   const broken = page
     .getByRole("table", { name: "History" })
     .getByRole("row", { name: /state: "enabled" → "disabled" It breaks\. acc_/ });
-  await pressByKeyboard(page, broken.getByRole("button", { name: /^Go back to it: revision \d+$/ }));
+  await pressByKeyboard(page, broken.getByRole("button", { name: /^Restore revision \d+$/ }));
   assert.match(await page.getByLabel("Reason", { exact: true }).inputValue(), /^Back to revision \d+\.$/);
   await pressByKeyboard(page, page.getByRole("button", { name: "Preview" }));
-  await page
-    .getByRole("table", { name: "What would change" })
-    .getByRole("row", { name: 'state "enabled" "disabled"' })
-    .waitFor();
+  await page.getByRole("table", { name: "Changes" }).getByRole("row", { name: 'state "enabled" "disabled"' }).waitFor();
   await assertPresentable(page, "a former version that is tried first");
   await pressByKeyboard(page, page.getByRole("button", { name: "Set it" }));
   await page.getByText("off to everybody").waitFor();
-  await page.getByRole("row", { name: /Back to revision .* holds now/ }).waitFor();
+  await page.getByRole("row", { name: /Back to revision .* current/ }).waitFor();
   await pressByKeyboard(page, page.getByRole("button", { name: "Undo" }));
   await page.getByText("on to 10 %, off to the rest").waitFor();
 });
@@ -352,14 +347,14 @@ test("an archived flag keeps its history, from which it is added again", async (
   const { page } = ada;
   const archive = async () => {
     await page.getByText("Archive it", { exact: true }).click();
-    await page.getByLabel("Reason to archive it").fill("Nothing evaluates it.");
+    await page.getByLabel("Reason").fill("Nothing evaluates it.");
     await page.getByRole("button", { name: "Archive", exact: true }).click();
     await page.getByText("There is no flag yet.").waitFor();
   };
   await page.goto(at("flags/checkout.new"));
   await archive();
   await page.goto(at("flags/checkout.new"));
-  await page.getByText("There is no flag of this key now.").waitFor();
+  await page.getByText("There is no flag with this key now.").waitFor();
   await page.getByRole("row", { name: /archived Nothing evaluates it\./ }).waitFor();
   await assertPresentable(page, "the history of an archived flag");
   await page
@@ -371,17 +366,17 @@ test("an archived flag keeps its history, from which it is added again", async (
   await page.getByRole("button", { name: "Preview" }).click();
   await page.getByRole("button", { name: "Add it" }).click();
   await page.getByText("on to 10 %, off to the rest").waitFor();
-  await page.getByRole("row", { name: /added again It is needed again\..* holds now/ }).waitFor();
+  await page.getByRole("row", { name: /added again It is needed again\..* current/ }).waitFor();
   await archive();
 });
 
 test("what is gone is said in words; what a key may not see is not shown", async () => {
   const { page, browser } = ada;
   for (const [path, text] of [
-    ["operations/dead-events/images:none", "There is no such dead event any more"],
-    ["accounts/acc_none", "There is no such account any more"],
+    ["operations/dead-events/images:none", "Not found: dead event"],
+    ["accounts/acc_none", "Not found: account"],
     ["properties/none.such", "There is no property of this name"],
-    ["flags/none", "There is no flag of this key, and there was none."],
+    ["flags/none", "There is and was no flag with this key."],
   ] as const) {
     await page.goto(at(path));
     await page.getByText(text).waitFor();

@@ -144,7 +144,7 @@ test("framed by the page of the how-to, a subscriber finds the cause of a failur
   await page.goto(sample.url);
   const portal = page.frameLocator("iframe");
   await pressByKeyboard(page, portal.getByRole("link", { name: "/mine" }));
-  await pressByKeyboard(page, portal.getByRole("link", { name: "Its deliveries" }));
+  await pressByKeyboard(page, portal.getByRole("link", { name: "View deliveries" }));
   await pressByKeyboard(page, portal.getByRole("link", { name: "order.paid" }).first());
   await portal.getByText("HTTP 422").first().waitFor();
   await portal
@@ -204,9 +204,9 @@ test("by mouse, on a narrow screen: only the own endpoint, its cause, a counted 
   for (const absent of ["Delete", "Reveal", "Rotate"])
     assert.equal(await page.getByRole("button", { name: absent }).count(), 0, absent);
   await page.getByRole("button", { name: "Edit" }).click();
-  for (const label of ["Address of your receiver", "Event types"])
+  for (const label of ["Receiver URL", "Event types"])
     assert.equal(await page.getByLabel(label).getAttribute("readonly"), "", label);
-  for (const hidden of ["Headers of every delivery", "Metadata, for you alone"])
+  for (const hidden of ["Headers of every delivery", "Metadata, not sent to receivers"])
     assert.equal(await page.getByText(hidden).count(), 0, hidden);
   await page.getByLabel("Description").fill("mine, renamed");
   await page.getByRole("button", { name: "Save" }).click();
@@ -269,7 +269,7 @@ test("a new link from the page around saves a frame that is loaded again or whos
   await portal.getByRole("button", { name: "Save" }).click();
   await portal.getByText("typed before the end").waitFor();
   await portal.getByRole("button", { name: "Edit" }).waitFor();
-  assert.equal(await portal.getByText("This link has ended").count(), 0);
+  assert.equal(await portal.getByText("This link is no longer valid").count(), 0);
   await context.close();
 });
 
@@ -281,13 +281,13 @@ test("a link from a window that does not frame the portal is not heard", async (
   const opened = context.waitForEvent("page");
   await page.evaluate(`globalThis.other = open(${JSON.stringify(`${ada.baseUrl}/console/portal/`)}, "_blank")`);
   const portal = await opened;
-  await portal.getByRole("heading", { name: "Open this page by its link" }).waitFor();
+  await portal.getByRole("heading", { name: "Open this page from its link" }).waitFor();
   await portal.evaluate("addEventListener('message', () => { globalThis.heard = (globalThis.heard ?? 0) + 1 })");
   const link = JSON.stringify({ type: "signalbox.link", url });
   await page.evaluate(`other.postMessage(${link}, "*")`);
   await portal.evaluate(`postMessage(${link}, "*")`);
   await eventually(async () => (await portal.evaluate("globalThis.heard")) === 2);
-  assert.equal(await portal.getByRole("heading", { name: "Open this page by its link" }).count(), 1);
+  assert.equal(await portal.getByRole("heading", { name: "Open this page from its link" }).count(), 1);
   await context.close();
 });
 
@@ -300,7 +300,7 @@ test("with `manage` the subscriber sees the secret, and another endpoint's addre
   // The address of a page of the portal, in the same session: the secret is in memory, so the page may not load anew.
   await page.evaluate(`history.pushState({}, "", ${JSON.stringify(`/console/portal/webhooks/endpoints/${beside}`)})`);
   await page.evaluate("dispatchEvent(new PopStateEvent('popstate'))");
-  await page.getByText("There is no such endpoint any more").waitFor();
+  await page.getByText("Not found: endpoint").waitFor();
   await page.context().close();
 });
 
@@ -312,21 +312,21 @@ test("a link that ends keeps what was typed; ended, missing or unreachable links
   await page.getByLabel("Description").fill("typed before the end");
   await call("DELETE", `/api/v1/webhooks/portal-sessions/${id}`);
   await page.getByRole("button", { name: "Save" }).click();
-  await page.getByText("This link has ended, so nothing is read or sent any more.").waitFor();
+  await page.getByText("This link is no longer valid, so nothing is loaded or sent.").waitFor();
   assert.equal(await page.getByLabel("Description").inputValue(), "typed before the end");
   assert.deepEqual(await accessibilityProblems(page), []);
 
   await page.goto(`${ada.baseUrl}/robots.txt`);
   await page.goto(url);
-  await page.getByRole("heading", { name: "This link has ended" }).waitFor();
+  await page.getByRole("heading", { name: "This link is no longer valid" }).waitFor();
   assert.deepEqual(await accessibilityProblems(page), []);
   await page.goto(`${ada.baseUrl}/robots.txt`);
   await page.goto(`${ada.baseUrl}/console/portal/`);
-  await page.getByRole("heading", { name: "Open this page by its link" }).waitFor();
+  await page.getByRole("heading", { name: "Open this page from its link" }).waitFor();
   await page.goto(`${ada.baseUrl}/robots.txt`);
   await page.route("**/api/**", (route) => route.abort());
   await page.goto((await linkFor({})).url);
-  await page.getByRole("heading", { name: "No answer came" }).waitFor();
+  await page.getByRole("heading", { name: "No response" }).waitFor();
   assert.deepEqual(await accessibilityProblems(page), []);
   await page.context().close();
 });

@@ -46,17 +46,17 @@ test("by keyboard alone a person connects GitHub with nothing but the page, even
   await pressByKeyboard(page, page.getByRole("link", { name: "Connect a sender" }).first());
   await page.getByRole("list", { name: "Senders" }).waitFor();
   await assertPresentable(page, "connect");
-  await pressByKeyboard(page, page.getByLabel("Name of the sender"), "github");
+  await pressByKeyboard(page, page.getByLabel("Sender name"), "github");
   await page.keyboard.press("Enter");
   await page.waitForURL(/text=github/);
   await pressByKeyboard(page, page.getByRole("link", { name: "GitHub", exact: true }));
   await page.getByText("Settings → Webhooks").first().waitFor();
   await pressByKeyboard(page, page.getByLabel("Name", { exact: true }), "GitHub by keyboard");
-  await page.getByLabel("I have it").check();
+  await page.getByLabel("I have one").check();
   await pressByKeyboard(page, page.getByLabel("Secret", { exact: true }), "not the one at GitHub");
   await assertPresentable(page, "the guide");
-  await pressByKeyboard(page, page.getByRole("button", { name: "Make the address" }));
-  await page.getByText("Nothing came yet").waitFor();
+  await pressByKeyboard(page, page.getByRole("button", { name: "Create the address" }));
+  await page.getByText("Nothing received yet").waitFor();
   await assertPresentable(page, "the guide waits");
 
   const secret = "the one at GitHub";
@@ -67,18 +67,18 @@ test("by keyboard alone a person connects GitHub with nothing but the page, even
     .waitFor();
   await page.getByText("These came: x-hub-signature-256.").waitFor();
   await assertPresentable(page, "the guide explains a refusal", "guide-refused");
-  await pressByKeyboard(page, page.getByRole("button", { name: "Try it again" }));
+  await pressByKeyboard(page, page.getByRole("button", { name: "Retry" }));
   await page.getByText("The webhook is refused again: signature_mismatch.").waitFor();
   await pressByKeyboard(page, page.getByLabel("Secret of the sender"), secret);
   await pressByKeyboard(page, page.getByRole("button", { name: "Save the secret" }));
   await page.getByText("The secret was saved.").waitFor();
-  await pressByKeyboard(page, page.getByRole("button", { name: "Try it again" }));
+  await pressByKeyboard(page, page.getByRole("button", { name: "Retry" }));
   await page.getByText(/is connected\./).waitFor();
   assert.equal(await sendAsGitHub(url, secret, "push"), 202);
   await page.getByText("push", { exact: true }).waitFor();
   await assertPresentable(page, "the guide is done");
-  await pressByKeyboard(page, page.getByRole("link", { name: "View it" }));
-  await page.getByRole("region", { name: "body that came" }).getByText("push").waitFor();
+  await pressByKeyboard(page, page.getByRole("link", { name: "View webhook" }));
+  await page.getByRole("region", { name: "received body" }).getByText("push").waitFor();
   // The browser reports the refused retry, which the page has explained.
   assert.deepEqual(
     problems.filter((problem) => !problem.includes("status of 409")),
@@ -89,7 +89,7 @@ test("by keyboard alone a person connects GitHub with nothing but the page, even
 test("a secret that is made for the person is shown once; what it signs is accepted", async () => {
   const { page } = ada;
   await page.goto(at("webhooks/connect/github"));
-  await page.getByRole("button", { name: "Make the address" }).click();
+  await page.getByRole("button", { name: "Create the address" }).click();
   const url = String(await page.getByText(/\/ingest\/src_\w+$/).textContent());
   const secret = String(await page.getByText(/^[0-9a-f]{64}$/).textContent());
   assert.equal(await sendAsGitHub(url, secret), 202);
@@ -104,12 +104,12 @@ test("a sender that shows its secret only later gets a provisional one; no publi
   const { page } = ada;
   await page.goto(at("webhooks/connect/stripe"));
   await page.getByLabel("The sender shows it once").check();
-  await page.getByRole("button", { name: "Make the address" }).click();
-  await page.getByRole("heading", { name: "3. Its secret" }).waitFor();
-  await page.getByRole("heading", { name: "4. The first call" }).waitFor();
+  await page.getByRole("button", { name: "Create the address" }).click();
+  await page.getByRole("heading", { name: "3. Secret" }).waitFor();
+  await page.getByRole("heading", { name: "4. First webhook" }).waitFor();
   await page.goto(at("webhooks/connect/discord"));
-  await page.getByLabel("I have it").waitFor();
-  assert.equal(await page.getByLabel("Make one for me").count(), 0);
+  await page.getByLabel("I have one").waitFor();
+  assert.equal(await page.getByLabel("Generate one").count(), 0);
   await page.goto(at("webhooks/connect/google-pubsub"));
   await page.getByText("audience: The audience that the push subscription gives its tokens.").waitFor();
 });
@@ -122,7 +122,7 @@ test("lists keep their filters in the address, count the day and show their curl
   await page.waitForURL(/text=by\+keyboard/);
   await page.getByRole("row", { name: /Stripe/ }).waitFor({ state: "detached" });
   await page.getByRole("img", { name: "Webhooks: 2 accepted, 0 duplicates, 1 rejected" }).waitFor();
-  await page.getByText("The same with curl").click();
+  await page.getByText("Show as curl").click();
   await page.getByText("/api/v1/webhooks/sources?text=by+keyboard'").waitFor();
   await page.getByLabel("Name or id").fill("");
   await page.keyboard.press("Enter");
@@ -140,8 +140,8 @@ test("lists keep their filters in the address, count the day and show their curl
   await page.goBack();
   await page.goto(at(`webhooks/rejections?source_id=${await sourceId("by keyboard")}`));
   await page.getByRole("link", { name: "The signature was made with another secret" }).click();
-  await page.getByText("It was tried again and").waitFor();
-  await page.getByRole("region", { name: "body that came" }).getByText("zen").waitFor();
+  await page.getByText("It was retried and").waitFor();
+  await page.getByRole("region", { name: "received body" }).getByText("zen").waitFor();
   await assertPresentable(page, "a rejection");
 
   await page.goto(at(`webhooks/received?source_id=${await sourceId("by keyboard")}&event_type=push`));
@@ -163,14 +163,14 @@ test("one received webhook is kept under a name, then published again after it w
   const id = await sourceId("by keyboard");
   await page.goto(at(`webhooks/received?source_id=${id}`));
   await page.getByRole("link", { name: "push" }).click();
-  await page.getByRole("button", { name: "Keep under a name" }).click();
+  await page.getByRole("button", { name: "Bookmark" }).click();
   await page.getByRole("dialog").getByLabel("Name").fill("first-push");
-  await page.getByRole("button", { name: "Keep it" }).click();
-  await page.getByText("Kept as first-push").waitFor();
+  await page.getByRole("button", { name: "Save it" }).click();
+  await page.getByText("Bookmarked as first-push").waitFor();
   await page.getByRole("button", { name: "Publish again" }).click();
   await page.getByRole("alertdialog").getByRole("button", { name: "Publish again" }).click();
   await assertPresentable(page, "one received", "received");
-  await page.getByRole("link", { name: "It is published again" }).click();
+  await page.getByRole("link", { name: "Published again" }).click();
   await page.getByRole("table", { name: "Replays" }).getByText("completed").waitFor();
   await page.getByLabel("Types").fill("push");
   await page.getByRole("button", { name: "Count first" }).click();
@@ -203,13 +203,13 @@ test("all kept rejections of a source are counted, then verified again", async (
 test("what is kept under a name is found there with its bytes, until it is deleted", async () => {
   const { page } = ada;
   await page.goto(at("webhooks/received"));
-  await page.getByRole("link", { name: "Kept under a name" }).click();
+  await page.getByRole("link", { name: "All bookmarks" }).click();
   await page.getByRole("link", { name: "first-push" }).click();
-  await page.getByRole("region", { name: "body that came" }).getByText("push").waitFor();
+  await page.getByRole("region", { name: "received body" }).getByText("push").waitFor();
   await assertPresentable(page, "a bookmark");
   await page.getByRole("button", { name: "Delete" }).click();
   await page.getByRole("alertdialog").getByRole("button", { name: "Delete" }).click();
-  await page.getByText("Nothing is kept under a name yet.").waitFor();
+  await page.getByText("No bookmarks yet.").waitFor();
   await assertPresentable(page, "no bookmarks");
 });
 
@@ -221,7 +221,7 @@ test("a list that cannot be read says what to do until a new try succeeds", asyn
     isAway ? route.fulfill({ status: 503, headers: { "retry-after": "0" }, json: { error } }) : route.continue(),
   );
   await page.goto(at("webhooks/sources"));
-  await page.getByText("sources cannot be read now").waitFor();
+  await page.getByText("Unavailable right now: sources").waitFor();
   await assertPresentable(page, "sources that cannot be read");
   isAway = false;
   await page.getByRole("button", { name: "Try again" }).click();
@@ -253,18 +253,18 @@ test("a source is paused, resumed and edited; its secret and address are rotated
   await page.goto(at(`webhooks/sources/${await sourceId("by keyboard")}`));
   await page.getByRole("button", { name: "Pause" }).click();
   await page.getByRole("alertdialog").getByRole("button", { name: "Pause" }).click();
-  await page.getByText("It answers 503, so that the sender tries again.").waitFor();
+  await page.getByText("It answers 503, so that the sender retries.").waitFor();
   await page.getByRole("button", { name: "Resume" }).click();
-  await page.getByText("It takes webhooks.").waitFor();
+  await page.getByText("It accepts webhooks.").waitFor();
 
   await page.getByRole("button", { name: "Rotate" }).click();
   await page.getByRole("textbox", { name: "Next secret" }).fill("the next one at GitHub");
   await page.getByRole("button", { name: "Save the secret" }).click();
-  await page.getByRole("button", { name: "End the previous secret" }).waitFor();
-  await page.getByRole("button", { name: "Give it another address" }).click();
-  await page.getByRole("alertdialog").getByRole("button", { name: "Give it another address" }).click();
-  await page.getByRole("button", { name: "End the previous address" }).waitFor();
-  assert.equal(await page.getByRole("table", { name: "Addresses" }).getByText("in use, without an end").count(), 1);
+  await page.getByRole("button", { name: "Revoke the previous secret" }).waitFor();
+  await page.getByRole("button", { name: "Change the address" }).click();
+  await page.getByRole("alertdialog").getByRole("button", { name: "Change the address" }).click();
+  await page.getByRole("button", { name: "Revoke the previous address" }).waitFor();
+  assert.equal(await page.getByRole("table", { name: "Addresses" }).getByText("never").count(), 1);
   await assertPresentable(page, "a source", "source");
 
   const other = await context.newPage();
@@ -276,10 +276,10 @@ test("a source is paused, resumed and edited; its secret and address are rotated
   await other.getByRole("button", { name: "Edit" }).waitFor();
   await page.getByLabel("Types").fill("push");
   await page.getByRole("button", { name: "Save" }).click();
-  const conflict = page.getByRole("alertdialog", { name: "has changed meanwhile" });
+  const conflict = page.getByRole("alertdialog", { name: "has changed in the meantime" });
   await conflict.getByRole("row", { name: "event types push ping" }).waitFor();
   await assertPresentable(page, "both versions of a source");
-  await conflict.getByRole("button", { name: "Take the saved version" }).click();
+  await conflict.getByRole("button", { name: "Use the saved version" }).click();
   assert.equal(await page.getByLabel("Name").inputValue(), `theirs ${markup}`);
   await page.getByLabel("Other settings").fill("{");
   await page.getByRole("button", { name: "Save" }).click();
@@ -305,7 +305,7 @@ test("what is gone or not allowed is said in words", async () => {
     ["webhooks/connect/nobody", "sender"],
   ] as const) {
     await page.goto(at(path));
-    await page.getByText(`There is no such ${what} any more`).waitFor();
+    await page.getByText(`Not found: ${what}`).waitFor();
     await assertPresentable(page, `${what} that is gone`);
   }
   const reader = await (await browser.newContext()).newPage();
@@ -313,7 +313,7 @@ test("what is gone or not allowed is said in words", async () => {
   await reader.getByLabel("Or an API key").fill(await makeKey(ada, ["webhooks:read", "account:read"]));
   await reader.getByRole("button", { name: "Use the key" }).click();
   await reader.getByRole("link", { name: "theirs" }).click();
-  await reader.getByText("It takes webhooks.").waitFor();
-  for (const name of ["Edit", "Rotate", "Delete", "Give it another address"])
+  await reader.getByText("It accepts webhooks.").waitFor();
+  for (const name of ["Edit", "Rotate", "Delete", "Change the address"])
     assert.equal(await reader.getByRole("button", { name }).count(), 0, name);
 });
