@@ -56,7 +56,7 @@ test("the step that fails is named, with what to do", () => {
     [saved(), { at: atSeconds + 301 }, "time", /301 s before the time of the check/],
     [saved(), { at: atSeconds - 301 }, "time", /301 s after/],
     [saved(), { secrets: ["whsec_not base64"] }, "secret", /cut off, or copied with a space/],
-    [saved(), { secrets: ["whpk_AAAA"] }, "secret", /neither/],
+    [saved(), { secrets: ["whpk_AAAA"] }, "secret", /not whsec_ or whpk_/],
     [saved(`${body}\n`), {}, "signature", /line end that was not signed/],
     [saved('{"a":1,\r\n"b":2}', { "webhook-signature": signedAs('{"a":1,\n"b":2}') }), {}, "signature", /CRLF/],
     [saved('{ "a": 1 }', { "webhook-signature": signedAs('{"a":1}') }), {}, "signature", /parsed and serialized again/],
