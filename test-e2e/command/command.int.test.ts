@@ -147,7 +147,7 @@ test("an event is triggered, forwarded, verified, explained and sent again, all 
     (await readFile(saved, "utf8")).replace('"total":5', '"total":6'),
   );
   assert.equal(forged.code, 1);
-  assert.match(forged.stdout, /^failed +signature +No signature fits/m);
+  assert.match(forged.stdout, /^failed +signature +No signature matches/m);
 
   const { items: steps } = await jsonOf(person, ["why", eventId]);
   assert.ok(
