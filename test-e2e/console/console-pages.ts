@@ -43,7 +43,7 @@ export async function settled(page: Page): Promise<void> {
   // Evaluated from outside: the policy of the page allows no text that becomes a script.
   await eventually(() =>
     page.evaluate<boolean>(
-      "!/Loading |Looking for your sign-in|Opening …|^…$/m.test(document.body.innerText) && !document.querySelector('[aria-label=\"Updates: connecting\"]')",
+      "!/Loading |Checking your sign-in|Opening …|^…$/m.test(document.body.innerText) && !document.querySelector('[aria-label=\"Updates: connecting\"]')",
     ),
   );
 }

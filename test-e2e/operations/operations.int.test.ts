@@ -122,7 +122,7 @@ test("a drop needs a reason; it is all that a letter of a consumer that is gone 
   await eventually(async () => (await idsIn("dead-letters")).includes(id));
   const { version } = (await get(`dead-letters/${id}`)).body;
   const replayed = await act(`dead-letters/${id}/replay`, {}, version);
-  assert.deepEqual([replayed.status, /drop the letter/.test(replayed.body.error.message)], [409, true]);
+  assert.deepEqual([replayed.status, /drop the dead letter/.test(replayed.body.error.message)], [409, true]);
   const bare = await act(`dead-letters/${id}/drop`, {}, version);
   assert.deepEqual([bare.status, bare.body.error.details[0].field], [400, "reason"]);
   assert.equal((await act(`dead-letters/${id}/drop`, { reason: "Gone.", dry_run: false }, version)).status, 200);

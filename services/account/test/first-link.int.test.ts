@@ -205,7 +205,7 @@ test("a first link refuses the address of another account", async () => {
   const visitor = createVisitor(account);
   const form = await visitor.open(link);
   const nameless = await visitor.submit(form, { name: " ", address: freshAddress() }, "address");
-  assert.deepEqual([nameless.status, /Write a name/.test(nameless.text)], [422, true]);
+  assert.deepEqual([nameless.status, /Enter a name/.test(nameless.text)], [422, true]);
   const asked = await visitor.submit(nameless, { name: "Ada", address: taken }, "address");
   const refused = await visitor.submit(asked, { code: await codeTo(account, taken, 2) }, "code");
   assert.deepEqual([refused.status, /address of another account/.test(refused.text)], [422, true]);

@@ -95,7 +95,7 @@ test("an invited person gives a name, which the new account has", async () => {
   const asked = await post(visitor, await visitor.open(new URL(link)), "sign-in");
   assert.match(asked.text, /<label for="name">Your name<\/label>/);
   const refused = await visitor.submit(asked, { address, name: "a\u202Eb" }, "address");
-  assert.deepEqual([refused.status, /Write a name/.test(refused.text)], [422, true]);
+  assert.deepEqual([refused.status, /Enter a name/.test(refused.text)], [422, true]);
   await follow(visitor, link, address, "Ada ❤️");
   const own = (await account.send("GET", "/api/account/", { headers: await tokenOf(visitor) })).body;
   assert.equal(own.display_name, "Ada ❤️");

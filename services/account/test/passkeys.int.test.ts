@@ -210,7 +210,7 @@ test("an account has ten passkeys at most, and keeps the last one if it is the o
   const { visitor, headers, idClaims } = await personWithPasskey();
   for (let count = 1; count < 10; count++) await enrol(visitor, `Phone ${count}`);
   const full = await visitor.open(page);
-  assert.match(full.text, /You have 10 passkeys/);
+  assert.match(full.text, /the maximum of 10 passkeys/);
   assert.doesNotMatch(full.text, /data-options/);
   const { pool, service } = openInside(account);
   const { items } = (await account.send("GET", `${path}/?limit=20`, { headers })).body;

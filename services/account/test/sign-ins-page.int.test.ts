@@ -107,7 +107,7 @@ test("a sign-in of long ago ends all, and single ones only after another sign-in
   assert.doesNotMatch(late.text, /value="(end|others)"/);
   for (const step of ["end", "others"]) {
     const refused = await first.visitor.submit(form, { id: idOf(form.text, "Safari, macOS") }, step);
-    assert.deepEqual([refused.status, /role="alert">To end single/.test(refused.text)], [403, true], step);
+    assert.deepEqual([refused.status, /role="alert">To end individual/.test(refused.text)], [403, true], step);
   }
   assert.ok(await isSignedIn(second));
   await first.visitor.submit(late, {}, "all");

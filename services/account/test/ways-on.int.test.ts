@@ -122,7 +122,7 @@ const ends: readonly (readonly [text: RegExp, walk: Walk, isSignedIn?: true])[] 
   [/This is the browser that you are using/, at("/sign-ins"), true],
   [/With a passkey you sign in by/, at("/passkeys")],
   [/This browser cannot use passkeys here/, at("/passkeys"), true],
-  [/Code of the device/, at("/device")],
+  [/Device code/, at("/device")],
   [
     /No device is waiting for this code/,
     async (visitor) => visitor.submit(await at("/device")(visitor), { user_code: "X" }),

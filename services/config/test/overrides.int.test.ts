@@ -102,7 +102,7 @@ test("a value that the property refuses is an error in the payload, with the exp
     ["server.name", "a\u0000b", "value", /U\+0000/],
     ["server.name", "\ud800", "value", /surrogate/],
     ["server.name", "Har\u202Ebour", "value", /bidirectional/],
-    ["server.name", "", "value", /not empty/],
+    ["server.name", "", "value", /non-empty/],
     ["server.name", "x".repeat(101), "value", /at most 100 characters/],
     ["server.name", "******", "value", /without \*{6}/],
     ["server.support-url", "https://ada:pw@help.example", "value", /without credentials/],

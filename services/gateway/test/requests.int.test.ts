@@ -53,7 +53,7 @@ test("a text that is no time is refused before a subgraph is asked, naming where
   const from = (value: string) => `{ viewer { id webhookDeliveries(from: ${value}) { edges { cursor } } } }`;
   const withVariable = `query ($since: DateTime) ${from("$since")}`;
   const refused: readonly [string, object, RegExp][] = [
-    [from('"2026-02-30T00:00:00Z"'), {}, /^"from" is "2026-02-30T00:00:00Z", which is not a DateTime: write RFC 3339/],
+    [from('"2026-02-30T00:00:00Z"'), {}, /^"from" is "2026-02-30T00:00:00Z", which is not a DateTime: use RFC 3339/],
     [from("5"), {}, /^"from" is 5, which/],
     [`query ($since: DateTime = "today") ${from("$since")}`, {}, /^"\$since" is "today", which/],
     [withVariable, { since: "2026-01-31 12:00" }, /^Variable "\$since" got invalid value "2026-01-31 12:00"/],

@@ -136,7 +136,7 @@ test("an event at a day that does not exist is refused at both edges", async () 
   const inGraph =
     'mutation { publishWebhookEvents(input: { events: [{ type: "order.created", data: {}, createdAt: "2026-02-30T12:00:00Z" }] }) { errors { message } } }';
   const { errors } = await delivery.graphql(who, inGraph);
-  assert.match(errors[0].message, /2026-02-30T12:00:00Z.* is not a DateTime: write RFC 3339/);
+  assert.match(errors[0].message, /2026-02-30T12:00:00Z.* is not a DateTime: use RFC 3339/);
 });
 
 test("a zone in a query may have the plus sign as people type it", async () => {

@@ -62,7 +62,7 @@ test("a delivery that was held names the rate at which it drains", async () => {
   await act("resume");
   const steps = await why(who, newest?.id ?? "");
   assert.deepEqual(reasonsOf(steps), ["waiting: held deliveries drain"]);
-  assert.match(steps.at(-1)?.what ?? "", /among [23] at 0\.1 a second/);
+  assert.match(steps.at(-1)?.what ?? "", /one of [23], at 0\.1 a second/);
 });
 
 test("a delivery that waits for another of its order key names the key and the one ahead", async () => {

@@ -223,7 +223,7 @@ test("every invariant has a planted fault that it catches", () => {
 
 test("the architecture says what holds by exactly the names of the invariants", async () => {
   const page = await readFile(new URL("../../../docs/architecture.md", import.meta.url), "utf8");
-  const [, section = ""] = /## What holds\n(.*?)What is \*\*not\*\* promised/s.exec(page) ?? [];
+  const [, section = ""] = /## Guarantees\n(.*?)What is \*\*not\*\* promised/s.exec(page) ?? [];
   const named = [...section.matchAll(/`([a-z]+(?:-[a-z0-9]+)+)`/g)].map(([, name]) => name);
   assert.deepEqual(named.sort(), invariants.map(({ name }) => name).sort());
 });

@@ -71,20 +71,20 @@ it("a database with a certificate of the named authority is used over TLS, migra
 });
 
 it("a certificate of another authority ends the start with a sentence", async () => {
-  const refusal = { name: "MigrationError", message: /refuses us: .*(certificate|self-signed)/ };
+  const refusal = { name: "MigrationError", message: /refused the connection: .*(certificate|self-signed)/ };
   await assert.rejects(start(verified(certificates.otherCaFile)), refusal);
 });
 
 it("a certificate of another name ends the start with a sentence", async () => {
   await install(await certificates.issue("elsewhere"));
-  const refusal = { name: "MigrationError", message: /refuses us: .*altnames/ };
+  const refusal = { name: "MigrationError", message: /refused the connection: .*altnames/ };
   await eventually(() => assert.rejects(start(verified(certificates.caFile)), refusal).then(() => true));
 });
 
 it("an expired certificate ends the start with a sentence until it is renewed", async () => {
   const url = verified(certificates.caFile);
   await install(await certificates.issue("localhost", { endsAt: new Date(Date.now() - 60_000) }));
-  const refusal = { name: "MigrationError", message: /refuses us: .*expired/ };
+  const refusal = { name: "MigrationError", message: /refused the connection: .*expired/ };
   await eventually(() => assert.rejects(start(url), refusal).then(() => true));
   await install(await certificates.issue("localhost"));
   await eventually(() => start(url).then(() => true));

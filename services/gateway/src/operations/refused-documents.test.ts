@@ -83,7 +83,7 @@ test("every look at a refused document is charged or limited, subscriptions incl
   assert.ok("refusal" in operations.prepare(request, "everything", callerOf(false)));
   assert.ok("refusal" in operations.prepare(request, "everything", callerOf(false)));
   for (const ask of [operations.find, operations.prepare])
-    assert.throws(() => ask(request, "everything", callerOf(false)), /cost too much together/);
+    assert.throws(() => ask(request, "everything", callerOf(false)), /cost too much in total/);
 });
 
 test("what an answer has above its estimate is charged before the next operation", async () => {

@@ -18,7 +18,7 @@ const processMetrics = {
     ["pool"],
     [0.001, 0.005, 0.025, 0.1, 0.25, 1, 5],
   ),
-  signalbox_cache_up: gauge("1 while the cache responds and accepts writes."),
+  signalbox_cache_up: gauge("Is 1 while the cache responds and accepts writes."),
   signalbox_cache_calls_total: counter("Calls to the cache.", ["call", "outcome"]),
   signalbox_blob_seconds: histogram(
     "Time until the object store responded to a request.",
@@ -61,7 +61,7 @@ const edgeMetrics = {
     ["type", "outcome"],
   ),
   signalbox_graphql_breaker_open: gauge(
-    "1 while the circuit breaker of a subgraph is open because most of its last fetches failed, else 0.",
+    "Is 1 while the circuit breaker of a subgraph is open because most of its last fetches failed, else 0.",
     ["subgraph"],
   ),
   signalbox_live_subscriptions: gauge("Open subscriptions of the graph."),
@@ -85,7 +85,7 @@ const edgeMetrics = {
 
 /** Metrics of events: the outbox of a service, the log, and its consumers. */
 const eventMetrics = {
-  signalbox_event_log_up: gauge("1 while published events reach the event log."),
+  signalbox_event_log_up: gauge("Is 1 while published events reach the event log."),
   signalbox_event_log_topics_replaced_total: counter("Topics that a reader found recreated or in another log.", [
     "topic",
   ]),
