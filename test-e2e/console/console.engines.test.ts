@@ -251,7 +251,7 @@ test("an endpoint's rate, headers, metadata and client certificate are edited, a
   assert.equal(await page.getByLabel("Value of header 2").inputValue(), "");
   assert.equal(await page.getByLabel("Private key").inputValue(), "");
   await page.getByLabel("Remove it").check();
-  await page.getByRole("button", { name: "Remove text 1" }).click();
+  await page.getByRole("button", { name: "Remove entry 1" }).click();
   await page.getByRole("button", { name: "Save" }).click();
   await page.getByRole("button", { name: "Send a test event" }).click();
   await page.getByText("delivered", { exact: true }).waitFor();

@@ -65,7 +65,7 @@ test("by keyboard alone a person connects GitHub with nothing but the page, even
   await page
     .getByRole("heading", { name: "The signature was made with another secret, or over other bytes." })
     .waitFor();
-  await page.getByText("These came: x-hub-signature-256.").waitFor();
+  await page.getByText("Received headers: x-hub-signature-256.").waitFor();
   await assertPresentable(page, "the guide explains a refusal", "guide-refused");
   await pressByKeyboard(page, page.getByRole("button", { name: "Retry" }));
   await page.getByText("The webhook is refused again: signature_mismatch.").waitFor();

@@ -49,8 +49,16 @@ export async function dataOf<Data>(answer: Promise<Answer<Data>>): Promise<Data>
  */
 export const idempotencyKey = (key: string = crypto.randomUUID()) => ({ "Idempotency-Key": key });
 
-/** Reads the refusal in a body; null for the body of a proxy or another server on the way. */
-function refusalIn(body: unknown): Refusal | null {
-  const refusal = typeof body === "object" && body !== null && "error" in body ? body.error : null;
-  return typeof refusal === "object" && refusal !== null && "code" in refusal ? (refusal as Refusal) : null;
+/** Reads the refusal in a body, of the graph its first error; null for the body of a proxy or another server on the way. */
+function refusalIn(body: unknown): Partial<Refusal> | null {
+  if (typeof body !== "object" || body === null) return null;
+  if ("errors" in body && Array.isArray(body.errors)) return graphRefusalIn(body.errors[0]);
+  const refusal = "error" in body ? (body.error as Refusal | null) : null;
+  if (typeof refusal?.code !== "string" || typeof refusal.message !== "string") return null;
+  return { ...refusal, details: Array.isArray(refusal.details) ? refusal.details : [] };
+}
+
+function graphRefusalIn(error: unknown): Partial<Refusal> | null {
+  const message = (error as { readonly message?: unknown } | null)?.message;
+  return typeof message === "string" ? { message } : null;
 }

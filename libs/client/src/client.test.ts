@@ -74,6 +74,18 @@ test("a refusal is thrown with its code, other answers return their data", async
   await assert.rejects(read(), (thrown) => thrown instanceof ApiError && thrown.code === "unknown");
 });
 
+test("a refusal of the graph has the message of its first error", async (t) => {
+  const { client } = await setUp(t, [{ status: 400, body: { errors: [{ message: "Not this number." }] } }]);
+  const query = { body: { query: "{ flags { key } }" } };
+  await assert.rejects(dataOf(client.POST("/graphql", query)), { name: "ApiError", message: "Not this number." });
+});
+
+test("a refusal of odd types is one of an unknown code", async (t) => {
+  const error = { code: 5, message: { a: 1 }, details: "x" };
+  const { client } = await setUp(t, [{ status: 400, body: { error } }]);
+  await assert.rejects(dataOf(client.GET("/api/account")), { name: "ApiError", code: "unknown", details: [] });
+});
+
 test("a body with a file is sent as a form", async (t) => {
   const { client, received } = await setUp(t, [{ status: 201 }]);
   const file = new File(["bytes"], "photo.jpg", { type: "image/jpeg" });

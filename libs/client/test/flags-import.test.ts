@@ -71,3 +71,26 @@ test("a number that would be rounded is refused with its line", async (t) => {
   assert.equal(exitCode, 2);
   assert.match(stderr, /-:2: 9007199254740993 would be rounded/);
 });
+
+test("a member that stands twice is refused with its line", async (t) => {
+  const { call } = await createHome(t);
+  const words = ["flags", "import", "-", "--owner", "a", "--reason", "r"];
+  const { exitCode, stderr } = await call(words, { stdin: '{ "flags": { "a": {},\n "b": {"a": 1}, "a": {} } }' });
+  assert.equal(exitCode, 2);
+  assert.match(stderr, /-:2: The member a is there twice/);
+});
+
+test("a key that stands twice keeps all of the file from being set", async (t) => {
+  const { call } = await createHome(t);
+  const { baseUrl, received } = await openTestClient(t, () => ({
+    body: { data: { flags: [], setFlag: { errors: [] } } },
+  }));
+  const feature = { name: "twice", strategies: [{ name: "default" }] };
+  const words = ["flags", "import", "-", "--owner", "a", "--reason", "r", "--yes"];
+  const stdin = JSON.stringify({ features: [feature, feature] });
+  const environment = { SIGNALBOX_URL: baseUrl, SIGNALBOX_API_KEY: "sbx_dev_1" };
+  const { exitCode, stderr } = await call(words, { stdin, environment });
+  assert.equal(exitCode, 1);
+  assert.match(stderr, /twice: is there twice/);
+  assert.ok(received.every(({ body }) => !/"dryRun":false/.test(String(body))));
+});

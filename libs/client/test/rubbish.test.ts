@@ -22,6 +22,7 @@ const calls: Readonly<Record<string, readonly string[]>> = {
   "trigger with data": ["trigger", "order.created", "--data", "{}"],
   "events tail": ["events", "tail", "--since", "1h", "--no-follow"],
   replay: ["replay", "--endpoint", "whe_1", "--since", "1h", "--yes", "--wait"],
+  "replay of one": ["replay", "whd_1"],
   logs: ["logs"],
   "properties list": ["properties", "list"],
   "properties get": ["properties", "get", "limits.maxPageSize"],
@@ -60,6 +61,7 @@ const rubbish: Readonly<Record<string, Answer>> = {
     body: { items: 7, account_id: [], totals: "x", endpoints: 1, authorization_servers: [7] },
   },
   "an error of another form": { status: 418, body: { error: "teapot" } },
+  "an error with members of other types": { status: 400, body: { error: { code: 5, message: {}, details: "x" } } },
 };
 
 for (const [kind, answer] of Object.entries(rubbish)) {
@@ -71,7 +73,7 @@ for (const [kind, answer] of Object.entries(rubbish)) {
       Object.entries(calls).map(async ([name, words]) => {
         const stop = AbortSignal.timeout(1_500);
         const { exitCode, stdout, stderr } = await call(words, { environment, stop, stdin: '{"key":"a"}' });
-        assert.doesNotMatch(stdout + stderr, /^ +at |TypeError|SyntaxError/m, name);
+        assert.doesNotMatch(stdout + stderr, /^ +at |TypeError|SyntaxError|\bundefined\b/m, name);
         assert.ok(exitCode <= 5, name);
         if (exitCode !== 0) assert.match(stderr, /^signalbox: .+\n|Reconnecting/m, name);
         if (exitCode === 0 || name === "listen" || name === "logs") return;

@@ -73,6 +73,7 @@ export const fieldReads = ({ account, endpoint, pullEndpoint, delivery, source }
   "Query.proposals": `{ ${page("proposals")} }`,
   "Query.changeProposals": "{ changeProposals { id } }",
   "Query.flags": "{ flags { key } }",
+  "Flag.statistics": "{ flags { key statistics { from } } }",
   "Query.serverSettings": "{ serverSettings { enabledIntegrations } }",
   ...Object.fromEntries([
     ...ofViewer({

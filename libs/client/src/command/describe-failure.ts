@@ -37,6 +37,7 @@ function explained(error: unknown): Failure {
   if (!(error instanceof Error)) return new Failure(`Unexpected: ${String(error)}`);
   if (error instanceof SubscriptionError) return new Failure(`${error.code.toLowerCase()}: ${error.message}`);
   const { code, syscall, path } = error as NodeJS.ErrnoException;
+  if (code === "EISDIR") return new Failure(`${path ?? "A folder"} cannot be read as a file.`, exitCodes.usage);
   if (syscall !== undefined) return new Failure(`${path ?? "Standard input"} cannot be used: ${code}.`);
   if (error instanceof TypeError && error.cause instanceof Error)
     return new NoAnswer(`The response was cut off: ${reasonOf(error)}.`, error);

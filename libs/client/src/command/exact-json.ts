@@ -52,3 +52,18 @@ const digitsOf = (source: string): string =>
     .replace(/e.*$/i, "")
     .replace(/\D/g, "")
     .replace(/^0+|0+$/g, "");
+
+/** Finds the first member that stands twice in one object of a valid JSON text, of which parsers keep the last. */
+export function repeatedMember(text: string): { readonly name: string; readonly line: number } | null {
+  const open: (Set<string> | null)[] = [];
+  for (const { 0: token, index } of text.matchAll(/"(?:\\.|[^"\\])*"(?:\s*:)?|[{}[\]]/g)) {
+    if (token === "{" || token === "[") open.push(token === "{" ? new Set() : null);
+    else if (token === "}" || token === "]") open.pop();
+    else if (token.endsWith(":")) {
+      const name: string = JSON.parse(token.replace(/\s*:$/, ""));
+      if (open.at(-1)?.has(name)) return { name, line: text.slice(0, index).split("\n").length };
+      open.at(-1)?.add(name);
+    }
+  }
+  return null;
+}

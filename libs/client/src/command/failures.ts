@@ -43,3 +43,9 @@ export function exitCodeOf(status: number): ExitCode {
   if (status === 404 || status === 410) return exitCodes.notFound;
   return status === 429 || (status >= 502 && status <= 504) ? exitCodes.unavailable : exitCodes.failed;
 }
+
+/** Returns the answer. @throws Failure when one of these members is no text: another server has answered */
+export function withTexts<Answer extends object>(answer: Answer, ...names: readonly (keyof Answer)[]): Answer {
+  if (names.every((name) => typeof answer?.[name] === "string")) return answer;
+  throw new Failure("A response has an unexpected form. Is this the address of a Signalbox?");
+}

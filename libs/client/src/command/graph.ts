@@ -1,6 +1,6 @@
 import { dataOf } from "../answers.ts";
 import type { Connection } from "./context.ts";
-import { type ExitCode, exitCodes, Failure } from "./failures.ts";
+import { type ExitCode, exitCodes, Failure, withTexts } from "./failures.ts";
 
 const exits: Readonly<Record<string, ExitCode>> = {
   FORBIDDEN: exitCodes.refused,
@@ -15,7 +15,8 @@ export async function runOperation({ client }: Connection, query: string, variab
   const [error] = errors ?? [];
   if (error !== undefined) {
     const { code = "unknown" } = error.extensions ?? {};
-    throw new Failure(`${code.toLowerCase()}: ${error.message}`, exits[code] ?? exitCodes.failed);
+    const { message } = withTexts(error, "message");
+    throw new Failure(`${code.toLowerCase()}: ${message}`, exits[code] ?? exitCodes.failed);
   }
   return (data ?? {}) as Record<string, unknown>;
 }

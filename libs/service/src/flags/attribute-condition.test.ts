@@ -16,7 +16,7 @@ const cases: readonly [Operator, unknown, readonly unknown[], readonly unknown[]
   ["==", 1, [1], ["1", true]],
   ["==", true, [true], [1, "true"]],
   ["!=", "pro", ["free", 1, undefined, null], ["pro"]],
-  ["<", 10, [9.5], [10, "9", true, undefined]],
+  ["<", 10, [9.5, "9", " 9.5 "], [10, "10", "", "x", true, undefined]],
   ["<=", 10, [10], [10.1]],
   [">", "b", ["c"], ["b", 3]],
   [">=", 10, [10], [9]],

@@ -26,8 +26,8 @@ export function attributeOf(attributes: Attributes, name: string): unknown {
 }
 
 /**
- * Compiles a condition over an attribute. Types are compared strictly, and an absent attribute fulfils `!=` and `not_in`
- * alone.
+ * Compiles a condition over an attribute. Equality is strict, the order of a number takes a text that is one, as flagd and
+ * Unleash do; an absent attribute fulfils `!=` and `not_in` alone.
  */
 export function compileAttribute({ name, operator, value }: AttributeRule): (attributes: Attributes) => boolean {
   const holds = comparisons[operator](value);
@@ -40,12 +40,18 @@ export function compileAttribute({ name, operator, value }: AttributeRule): (att
 
 type Comparison = (value: unknown) => (attribute: unknown) => boolean;
 
+/** Returns a number or the number that a text is; NaN, which has no order, for anything else. */
+const numberOf = (attribute: unknown): number =>
+  typeof attribute === "number" || (typeof attribute === "string" && attribute.trim() !== "")
+    ? Number(attribute)
+    : Number.NaN;
+
 /** Compares numbers as numbers and texts by their code units; other pairs have no order. */
 const ordered =
   (isRight: (difference: number) => boolean): Comparison =>
   (value) =>
   (attribute) => {
-    if (typeof attribute === "number" && typeof value === "number") return isRight(attribute - value);
+    if (typeof value === "number") return isRight(numberOf(attribute) - value);
     if (typeof attribute !== "string" || typeof value !== "string") return false;
     return isRight(attribute < value ? -1 : attribute > value ? 1 : 0);
   };

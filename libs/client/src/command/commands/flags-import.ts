@@ -2,7 +2,7 @@ import { connect } from "../connect.ts";
 import type { Context } from "../context.ts";
 import { confirm } from "../counted-replay.ts";
 import type { Input } from "../declare.ts";
-import { roundedNumber } from "../exact-json.ts";
+import { repeatedMember, roundedNumber } from "../exact-json.ts";
 import { Failure, UsageError } from "../failures.ts";
 import { importFlagd } from "../flag-import/import-flagd.ts";
 import { importUnleash } from "../flag-import/import-unleash.ts";
@@ -30,7 +30,9 @@ export async function run(context: Context, { args: [file = ""], options }: Inpu
     const expectedRevision = known.find(({ key }) => key === flag.key)?.revision ?? "0";
     return { ...flag, owner, reason, expectedRevision };
   });
-  const refused = problems.map(({ message }) => message);
+  const keys = flags.map(({ key }) => key);
+  const repeated = new Set(keys.filter((key, at) => keys.indexOf(key) !== at));
+  const refused = [...problems.map(({ message }) => message), ...[...repeated].map((key) => `${key}: is there twice.`)];
   for (const input of inputs) {
     await mutate(connection, "setFlag", "revision", { ...input, dryRun: true }).catch((error: unknown) => {
       if (!(error instanceof Failure)) throw error;
@@ -43,6 +45,7 @@ export async function run(context: Context, { args: [file = ""], options }: Inpu
     const state = expectedRevision === "0" ? "new" : "replaced";
     output.line(`${key}: ${state}, ${type}, ${rules.length} rules`);
   }
+  if (inputs.length === 0) output.line("The file has no flags.");
   if (isDryRun || inputs.length === 0) return output.document({ flags, revisions: [] });
   if (!yes) await confirm(context, `Set ${inputs.length} flags?`);
   const revisions: (string | null)[] = [];
@@ -63,6 +66,8 @@ async function sourceOf(context: Context, file: string): Promise<Fields> {
   const source = await readText(context, file);
   const value = parsed(source);
   if (!isFields(value)) throw new UsageError(`${file} is not a JSON object.`);
+  const twice = repeatedMember(source);
+  if (twice !== null) throw new UsageError(`${file}:${twice.line}: The member ${twice.name} is there twice.`);
   const rounded = roundedNumber(source);
   if (rounded === null) return value;
   throw new UsageError(`${file}:${rounded.line}: ${rounded.source} would be rounded. Write it as text, or shorten it.`);

@@ -3,7 +3,7 @@ import { connect } from "../connect.ts";
 import type { Context } from "../context.ts";
 import { type CountedReplayOptions, rateOf, runCounted, statusOf } from "../counted-replay.ts";
 import type { Input } from "../declare.ts";
-import { UsageError } from "../failures.ts";
+import { UsageError, withTexts } from "../failures.ts";
 import { parseTime } from "../parse-time.ts";
 
 interface ReplayOptions extends CountedReplayOptions {
@@ -39,6 +39,7 @@ async function replayOne(context: Context, id: string, options: ReplayOptions): 
     : await dataOf(
         client.POST("/api/v1/webhooks/deliveries/{id}/retry", { params: { path, header: idempotencyKey() } }),
       );
+  withTexts(delivery, "id", "event_type", "endpoint_id");
   const words = `delivery ${delivery.id} of ${delivery.event_type} to ${delivery.endpoint_id}`;
   output.line(options["dry-run"] ? `Would send again: ${words}, now ${delivery.status}.` : `Sending again: ${words}.`);
   output.document(delivery);

@@ -111,6 +111,23 @@ test("what flagd alone has is refused with its place", () => {
   assert.match(flagd({}, { variants: { a: 1, b: "x" } }).problem ?? "", /variants: must have values of one type/);
 });
 
+test("a branch of null gives the default variant, before the branches that follow", () => {
+  assert.deepEqual(rulesOf({ if: [{ "==": [email, "a"] }, null, "on"] }), [
+    { attributes: [{ name: "email", operator: "==", value: "a" }], variant: "off" },
+    { variant: "on" },
+  ]);
+});
+
+test("what flagd alone has is refused with its place", () => {
+  for (const condition of [{ "<": [1, { var: "age" }, 10] }, { "==": [{ var: ["plan", "free"] }, "free"] }])
+    assert.match(
+      flagd({ if: [condition, "on"] }).problem ?? "",
+      /targeting\.if\[0\]: .* of this form is not supported/,
+    );
+  for (const state of ["disabled", 5, null])
+    assert.match(flagd({}, { state }).problem ?? "", /flags\.newCheckout\.state: must be ENABLED or DISABLED/);
+});
+
 function unleash(strategy: object, more: object = {}) {
   const feature = { name: "My-Flag", enabled: true, strategies: [{ name: "default", ...strategy }], ...more };
   const { flags, problems } = importUnleash({ version: 2, features: [feature], ...more });
@@ -201,6 +218,34 @@ test("what Unleash alone has is refused with its place", () => {
     [constrained({ operator: "STR_CONTAINS", values: ["a"], inverted: true }), /Inverted STR_CONTAINS/],
     [constrained({ operator: "STR_CONTAINS", values: ["a"], caseInsensitive: true }), /caseInsensitive/],
     [{ segments: [9] }, /unknown segment 9/],
+    [{ variants: [{ name: "a", weight: 1 }] }, /strategies\[0\]\.variants: is not supported/],
+    [{ name: "remoteAddress", parameters: { IPs: "10.0.0.0/8" } }, /parameters\.IPs: must not be ranges/],
+    [{ name: "flexibleRollout", parameters: { rollout: " " } }, /parameters\.rollout: must be a number/],
+    [{ name: "flexibleRollout", parameters: { rollout: null } }, /parameters\.rollout: must be a number/],
   ];
   for (const [strategy, message] of cases) assert.match(unleash(strategy).problem ?? "", message);
+  const ofFeatures: [object, RegExp][] = [
+    [{ dependencies: [{ feature: "parent" }] }, /features\[0\]\.dependencies: is not supported/],
+    [{ variants: [{ name: "a", weight: 1, overrides: [{}] }] }, /variants\[0\]\.overrides: is not supported/],
+  ];
+  for (const [feature, message] of ofFeatures) assert.match(unleash({}, feature).problem ?? "", message);
+  assert.throws(() => unleash({}, { segments: [{ id: 1 }] }), /segments\.constraints: must be a list/);
+});
+
+test("a feature without strategies is on for everybody, as one rolled out to all", () => {
+  const everybody = [{ variant: "on" }];
+  const { flags } = importUnleash({ features: [{ name: "a", enabled: true, strategies: [] }] });
+  assert.deepEqual(flags[0]?.rules, everybody);
+  assert.deepEqual(unleash({ name: "flexibleRollout", parameters: { rollout: "100" } }).flag?.rules, everybody);
+});
+
+test("a feature that the environment does not name is disabled", () => {
+  const featureEnvironments = [{ featureName: "b", environment: "production", enabled: true }];
+  const { flags } = importUnleash({ features: [{ name: "a" }], featureEnvironments });
+  assert.equal(flags[0]?.state, "disabled");
+});
+
+test("a file without features is refused", () => {
+  for (const file of [{}, { hello: 1 }, { features: null }])
+    assert.throws(() => importUnleash(file), /features: must be a list/);
 });

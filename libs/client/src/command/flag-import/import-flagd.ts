@@ -28,7 +28,7 @@ function convert(key: string, flag: Fields, evaluators: Fields): ImportedFlag {
   const description = isFields(metadata) && typeof metadata.description === "string" ? metadata.description : "";
   return {
     key,
-    state: state === "DISABLED" ? "disabled" : "enabled",
+    state: stateOf(state, `${at}.state`),
     type: typeOf(
       variants.map(({ value }) => value),
       `${at}.variants`,
@@ -37,8 +37,14 @@ function convert(key: string, flag: Fields, evaluators: Fields): ImportedFlag {
     variants,
     default: defaultVariant,
     off: variants.some(({ name }) => name === "off") ? "off" : defaultVariant,
-    rules: rulesOf(resolved(flag.targeting, evaluators, `${at}.targeting`), `${at}.targeting`),
+    rules: rulesOf(resolved(flag.targeting, evaluators, `${at}.targeting`), defaultVariant, `${at}.targeting`),
   };
+}
+
+function stateOf(state: unknown, field: string): ImportedFlag["state"] {
+  if (state === undefined || state === "ENABLED") return "enabled";
+  if (state === "DISABLED") return "disabled";
+  throw new ImportProblem(field, "must be ENABLED or DISABLED.");
 }
 
 function typeOf(values: readonly unknown[], field: string): string {
@@ -74,27 +80,30 @@ function operationOf(logic: unknown): readonly [name: string, args: readonly unk
   return [only[0], Array.isArray(only[1]) ? only[1] : [only[1]]];
 }
 
-function rulesOf(targeting: unknown, field: string): ImportedRule[] {
+function rulesOf(targeting: unknown, defaultVariant: string, field: string): ImportedRule[] {
   if (targeting === undefined || targeting === null) return [];
   if (isFields(targeting) && Object.keys(targeting).length === 0) return [];
   const [name, args] = operationOf(targeting) ?? [];
-  if (name !== "if" || args === undefined) return resultsOf(targeting, [[]], field);
+  if (name !== "if" || args === undefined) return resultsOf(targeting, defaultVariant, [[]], field);
   const rules: ImportedRule[] = [];
   for (let at = 0; at < args.length; at += 2) {
     const place = `${field}.if[${at}]`;
-    if (at + 1 === args.length) rules.push(...rulesOf(args[at], place));
-    else rules.push(...resultsOf(args[at + 1], alternativesOf(args[at], place), `${field}.if[${at + 1}]`));
+    if (at + 1 === args.length) rules.push(...rulesOf(args[at], defaultVariant, place));
+    else
+      rules.push(...resultsOf(args[at + 1], defaultVariant, alternativesOf(args[at], place), `${field}.if[${at + 1}]`));
   }
   return rules;
 }
 
-/** Writes the rules that give a result, or shares of several, under each of the alternatives. */
-function resultsOf(result: unknown, alternatives: Alternatives, field: string): ImportedRule[] {
+/**
+ * Writes the rules that give a result, or shares of several, under each of the alternatives. A result of null is the
+ * default variant, before the branches that follow.
+ */
+function resultsOf(result: unknown, defaultVariant: string, alternatives: Alternatives, field: string): ImportedRule[] {
   const conditions = alternatives.map((all) => ruleConditions(all, field));
-  if (typeof result === "string" || typeof result === "boolean")
-    return conditions.map((rule) => ({ ...rule, variant: String(result) }));
+  if (result === null || typeof result === "string" || typeof result === "boolean")
+    return conditions.map((rule) => ({ ...rule, variant: String(result ?? defaultVariant) }));
   const [name, args] = operationOf(result) ?? [];
-  if (result === null) return [];
   if (name !== "fractional" || args === undefined) throw new ImportProblem(field, "must be a variant or fractional.");
   const [first] = args;
   const by = Array.isArray(first) ? undefined : bucketedBy(first, field);
@@ -127,7 +136,8 @@ function bucketedBy(expression: unknown, field: string): string {
 /** Returns the name that `var` reads; null for another expression. */
 function variableOf(expression: unknown): string | null {
   const [name, args = []] = operationOf(expression) ?? [];
-  return name === "var" && typeof args[0] === "string" ? args[0] : null;
+  // Further arguments are a default, which no condition here has.
+  return name === "var" && args.length === 1 && typeof args[0] === "string" ? args[0] : null;
 }
 
 /** The account is a condition of its own: the targeting key is its id. */
@@ -181,6 +191,8 @@ function comparison(operator: string, args: readonly unknown[], field: string): 
     if (name === null || typeof right !== "string" || typeof bound !== "string") throw unsupported();
     return checked({ name, operator, value: `${right}${bound}` }, field);
   }
+  // JsonLogic's "between" has three.
+  if (args.length !== 2) throw unsupported();
   if (
     name !== null &&
     isConstant(right) &&

@@ -20,7 +20,8 @@ import {
  * strategies are beside them. Of an export with several environments one must be named.
  */
 export function importUnleash(file: Fields, environment?: string): Imported {
-  const features = listAt(file.features, "features");
+  if (!Array.isArray(file.features)) throw new ImportProblem("features", "must be a list.");
+  const features: readonly unknown[] = file.features;
   const segments = segmentsOf(file);
   const joined = features.map((feature, at) => {
     const field = `features[${at}]`;
@@ -40,7 +41,10 @@ const segmentsOf = (file: Fields): Place["segments"] =>
   new Map(
     listAt(file.segments, "segments")
       .filter(isFields)
-      .map(({ id, constraints }) => [id, listAt(constraints, "segments.constraints")]),
+      .map(({ id, constraints }) => {
+        if (!Array.isArray(constraints)) throw new ImportProblem("segments.constraints", "must be a list.");
+        return [id, constraints];
+      }),
   );
 
 /** Adds to a feature of an export what the environment says of it. */
@@ -53,13 +57,17 @@ function inEnvironment(feature: Fields, file: Fields, environment: string | unde
     throw new ImportProblem("featureEnvironments", `name one environment with --environment: ${names.join(", ")}.`);
   const isOfFeature = (one: Fields) => one.featureName === feature.name && one.environment === only;
   const strategies = listAt(file.featureStrategies, "featureStrategies").filter(isFields).filter(isOfFeature);
-  return { ...feature, ...states.find(isOfFeature), strategies };
+  return { ...feature, enabled: false, ...states.find(isOfFeature), strategies };
 }
 
 function convert(key: string, feature: Fields, { field, segments }: Place): ImportedFlag {
-  const { enabled, description, strategies, variants } = feature;
+  const { enabled, description, variants } = feature;
+  refuseList(feature.dependencies, `${field}.dependencies`);
   const shares = variantsOf(variants, `${field}.variants`);
-  const rules = listAt(strategies, `${field}.strategies`).flatMap((strategy, at) => {
+  const given = listAt(feature.strategies, `${field}.strategies`);
+  // Without any strategy a feature is on for everybody.
+  const strategies = given.length === 0 ? [{ name: "default" }] : given;
+  const rules = strategies.flatMap((strategy, at) => {
     const place = { field: `${field}.strategies[${at}]`, segments };
     return rulesOf(fieldsAt(strategy, place.field), shares, place);
   });
@@ -83,6 +91,11 @@ function convert(key: string, feature: Fields, { field, segments }: Place): Impo
   };
 }
 
+/** Refuses what has no counterpart here: left out, it would change who gets what. */
+function refuseList(value: unknown, field: string): void {
+  if (listAt(value, field).length > 0) throw new ImportProblem(field, "is not supported.");
+}
+
 interface Share {
   readonly name: string;
   readonly value: string;
@@ -91,7 +104,8 @@ interface Share {
 
 function variantsOf(variants: unknown, field: string): Share[] {
   return listAt(variants, field).map((variant, at) => {
-    const { name, weight, payload } = fieldsAt(variant, `${field}[${at}]`);
+    const { name, weight, payload, overrides } = fieldsAt(variant, `${field}[${at}]`);
+    refuseList(overrides, `${field}[${at}].overrides`);
     if (typeof name !== "string" || typeof weight !== "number")
       throw new ImportProblem(`${field}[${at}]`, "must have a name and a weight.");
     const value = isFields(payload) && typeof payload.value === "string" ? payload.value : name;
@@ -102,6 +116,7 @@ function variantsOf(variants: unknown, field: string): Share[] {
 /** A strategy gives the flag, or one of its variants, to everybody whom its conditions name. */
 function rulesOf(strategy: Fields, shares: readonly Share[], { field, segments }: Place): ImportedRule[] {
   if (strategy.disabled === true) return [];
+  refuseList(strategy.variants, `${field}.variants`);
   const { conditions, rollOut, by } = audienceOf(strategy, field);
   const constraints = [
     ...listAt(strategy.segments, `${field}.segments`).flatMap((id) => constraintsOf(id, segments, field)),
@@ -158,6 +173,7 @@ function audienceOf({ name, parameters }: Fields, field: string): Audience {
     case "userWithId":
       return oneOf("userId", words(given.userIds));
     case "remoteAddress":
+      if (String(given.IPs).includes("/")) throw new ImportProblem(`${field}.parameters.IPs`, "must not be ranges.");
       return oneOf("remoteAddress", words(given.IPs));
     case "gradualRolloutUserId":
       return { ...everybody, rollOut: percentageIn(given.percentage, `${field}.parameters.percentage`), by: "userId" };
@@ -175,6 +191,7 @@ function audienceOf({ name, parameters }: Fields, field: string): Audience {
           `${field}.parameters.stickiness`,
           "random is not supported: it changes on every evaluation.",
         );
+      if (rollOut === 100) return everybody;
       return { ...everybody, rollOut, by: stickiness === "default" ? "userId" : String(stickiness) };
     }
     default:
@@ -183,7 +200,7 @@ function audienceOf({ name, parameters }: Fields, field: string): Audience {
 }
 
 function percentageIn(text: unknown, field: string): number {
-  const percentage = text === undefined || text === "" ? Number.NaN : Number(text);
+  const percentage = String(text ?? "").trim() === "" ? Number.NaN : Number(text);
   if (percentage >= 0 && percentage <= 100) return percentage;
   throw new ImportProblem(field, "must be a number from 0 to 100.");
 }

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { ApiError, dataOf } from "../../answers.ts";
 import type { Connection } from "../context.ts";
 import { NoAnswer, reasonOf } from "../exchange.ts";
-import { exitCodeOf, exitCodes } from "../failures.ts";
+import { exitCodeOf, exitCodes, withTexts } from "../failures.ts";
 import { readEvents } from "./server-events.ts";
 
 /** A leased message: the body and the headers that a push would carry. */
@@ -72,7 +72,7 @@ async function createEndpoint({ client }: Connection, { eventTypes, signal }: Li
   const { id, secret } = await dataOf(
     client.POST("/api/v1/webhooks/endpoints/listen", { body: { event_types: [...eventTypes] }, signal }),
   );
-  return { id, secret };
+  return withTexts({ id, secret }, "id", "secret");
 }
 
 /** Creates the endpoint once the service answers again; null when the listener was stopped meanwhile. */
