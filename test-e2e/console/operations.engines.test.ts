@@ -347,7 +347,7 @@ test("an archived flag keeps its history, from which it is added again", async (
   const { page } = ada;
   const archive = async () => {
     await page.getByText("Archive it", { exact: true }).click();
-    await page.getByLabel("Reason").fill("Nothing evaluates it.");
+    await page.getByLabel("Reason for archiving").fill("Nothing evaluates it.");
     await page.getByRole("button", { name: "Archive", exact: true }).click();
     await page.getByText("There is no flag yet.").waitFor();
   };

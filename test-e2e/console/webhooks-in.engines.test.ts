@@ -290,7 +290,7 @@ test("a source is paused, resumed and edited; its secret and address are rotated
   await assertPresentable(page, "an edit that was refused");
   await page.getByLabel("Other settings").fill('{"tolerance_seconds": 60}');
   await page.getByRole("button", { name: "Save" }).click();
-  await page.getByRole("row", { name: "tolerance seconds 60 its own" }).waitFor();
+  await page.getByRole("row", { name: "tolerance seconds 60 source" }).waitFor();
   await page.getByRole("heading", { name: `theirs ${markup}` }).waitFor();
   assert.equal(await page.evaluate("window.hacked"), undefined, "no text becomes a script");
   await other.close();
