@@ -101,7 +101,8 @@ function checkTexts(declaration: PropertyDeclaration, texts: readonly string[]):
     const why = refusalOfText(declaration, text);
     if (why !== null) return refused(declaration, why);
   }
-  const canonical = declaration.format === "locale" ? texts.map((text) => canonicalLocale(text) ?? text) : texts;
+  const locales = () => [...new Set(texts.map((text) => canonicalLocale(text) ?? text))];
+  const canonical = declaration.format === "locale" ? locales() : texts;
   return { ok: true, value: declaration.type === "list" ? Object.freeze([...canonical]) : (canonical[0] ?? null) };
 }
 
