@@ -294,7 +294,10 @@ it("gives up an engine that stays away, naming it and what to correct", async ()
 it("does not wait for an engine that refuses the password", async () => {
   const url = new URL(database.url);
   url.password = "wrong";
-  await assert.rejects(run({ url: url.href }), { name: "MigrationError", message: /refused the connection: .*password/ });
+  await assert.rejects(run({ url: url.href }), {
+    name: "MigrationError",
+    message: /refused the connection: .*password/,
+  });
 });
 
 it("takes no lock when there is nothing to do, so that a start never waits for another's migration", async () => {
