@@ -61,7 +61,7 @@ export class CountedStatistics {
 
   count({ counts, ...entry }: FreshEntry): void {
     const minute = Math.floor(entry.atMs / 60_000);
-    const key = `${entry.accountId} ${entry.subjectId} ${minute} ${entry.labels.join("\0")}`;
+    const key = JSON.stringify([entry.accountId, entry.subjectId, minute, entry.labels]);
     const known = this.#unsaved.get(key);
     if (known === undefined && this.#unsaved.size >= unsavedMax) return;
     this.#unsaved.set(key, { ...entry, counts: counts.map((one, place) => one + (known?.counts[place] ?? 0)) });
