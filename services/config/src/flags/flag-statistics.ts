@@ -19,7 +19,7 @@ export function countEvaluation({ flagStatistics, clock }: ConfigService, key: s
   flagStatistics.count({ ...entry, labels: [variant], counts: [1] });
 }
 
-/** The statistics of one flag, for those who decide when its roll-out goes on or ends. */
+/** Declares the statistics of one flag at both edges. */
 export function flagStatisticsApi({ pool, flagStatistics, clock }: ConfigService): Edges {
   const declared = {
     flagStatistics: statistics({
@@ -32,10 +32,8 @@ export function flagStatisticsApi({ pool, flagStatistics, clock }: ConfigService
       clock,
       of: {
         type: "Flag",
-        find: async ({ params }) =>
-          (await listFlags(pool))
-            .filter(({ key }) => key === params.key)
-            .map(({ key }) => ({ id: subjectOf(key) }))[0] ?? null,
+        find: async ({ params: { key } }) =>
+          (await listFlags(pool)).some((flag) => flag.key === key) ? { id: subjectOf(key) } : null,
         missing: "There is no such flag.",
       },
       rest: { get: "/api/v1/config/flags/:key/statistics" },
