@@ -140,7 +140,7 @@ function resourceOf({ name, description, dimensions, counters, times, current = 
       items: z
         .array(
           z
-            .object({ start: timestamp.describe("Start of the bucket; null for a total."), ...figures })
+            .object({ start: timestamp.describe("Start of the bucket; totals have none."), ...figures })
             .describe(ofGroup),
         )
         .describe("Figures per bucket and group, in order of time. Empty buckets are left out."),

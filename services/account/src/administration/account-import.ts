@@ -19,7 +19,7 @@ const importsMax = 1000;
 const importedAccount = (service: AccountService) =>
   z.strictObject({
     contact_address: ruledText(checkContactAddress, "invalid_format").meta({
-      description: "An address that you have verified: whoever reads its mail can sign in.",
+      description: "An address that you have verified. Anyone who can read its mail can sign in.",
       examples: ["ada@example.org"],
     }),
     external_id: newExternalId,

@@ -18,7 +18,7 @@ export const ownSource = (service: IngestService) => ({
   missing: missingSource,
 });
 
-/** What the lists of what a source has share. */
+/** Declares the caller, limits and parent of a list below a source, such as its received webhooks. */
 export const belowSource = (service: IngestService) => ({
   auth: webhooksRead,
   limits: service.pageLimits,
