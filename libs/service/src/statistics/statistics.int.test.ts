@@ -7,6 +7,7 @@ import fc from "fast-check";
 import { addToTable, type FigureTable } from "./figures.ts";
 import { type FreshEntry, freshBatch } from "./fresh-figures.ts";
 import { addToBin, binOf, binsOf, type Histogram } from "./histogram.ts";
+import { CountedStatistics } from "./keep-statistics.ts";
 import { createStatistics, periodMinutes } from "./statistics.ts";
 
 /** The tables are those of a service that has them. */
@@ -203,4 +204,20 @@ describe("figures of what is deleted", () => {
     await statistics().step();
     assert.deepEqual(await statistics().read("a", { fromMs: start, toMs: end, period: 1 }), []);
   });
+});
+
+it("counts in memory keep no label apart from an empty one", async () => {
+  const memory = new CountedStatistics(pool, clock);
+  const entry = { accountId: "acc_labels", subjectId: null, atMs: clock.nowMs(), counts: [1] };
+  for (const label of [null, "", ""]) memory.count({ ...entry, labels: [label] });
+  await memory.save();
+  const range = { fromMs: start, toMs: end, period: 1 } as const;
+  const figures = (await memory.stored.read("acc_labels", range)).flatMap((one) => one.figures);
+  assert.deepEqual(
+    figures.map(([labels, counts]) => [labels, counts]),
+    [
+      [[null], [1]],
+      [[""], [2]],
+    ],
+  );
 });
