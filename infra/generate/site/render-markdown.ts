@@ -44,6 +44,8 @@ export function renderMarkdown(markdown: string, resolveLink: ResolveLink): Rend
         note(html);
         return `<p>${html}</p>\n`;
       },
+      // Comments say how a page is tested.
+      html: ({ text }: Tokens.HTML | Tokens.Tag) => text.replaceAll(/<!--.*?-->/gs, ""),
       // Pictures of the console are for those who read the repository: a deployment has the console itself.
       image: () => "",
       code({ text, lang }: Tokens.Code): string {
