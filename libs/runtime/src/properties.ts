@@ -78,7 +78,7 @@ export const runtimeProperties = defineProperties({
   "management.endpoint.env.show-values.internal": showValues("always", "internal"),
   "management.endpoint.env.show-values.sensitive": showValues("never", "sensitive"),
   "management.endpoint.env.keys-to-sanitize": property.list(
-    { default: [], ...own },
+    { default: [], format: "name-pattern", ...own },
     "More names whose values are masked: a suffix, or a regular expression when it contains one of * $ ^ +.",
   ),
   "shutdown.deadline": property.integer(

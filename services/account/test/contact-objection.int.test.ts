@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import type { EventName } from "@signalbox/contracts";
+import type { EventData, EventName } from "@signalbox/contracts";
 import { createMovableClock, hours, minutes } from "@signalbox/core";
 import type { ReceivedEvent } from "@signalbox/events";
 import { inTransaction } from "@signalbox/storage";
+import { eventually } from "@signalbox/testing";
 import { readState, writeState } from "../src/identity/state/state-store.ts";
 import { findIssuedToken, recordIssuedToken } from "../src/sign-ins/issued-tokens.ts";
 import { codeIn, contactsOf, freshAddress, linkIn, otherThan } from "./contact-parts.ts";
@@ -87,11 +88,14 @@ test("an objection after the confirmation ends the sign-ins at the built-in issu
   assert.equal(await readState(service, "Grant", grantId), undefined);
   assert.equal(await findIssuedToken(service, signIns), null);
   assert.ok(await findIssuedToken(service, programs));
-  const revoked = (await account.eventsOf(accountId, 1, "access.changed")).filter(
-    ({ data }) => "kind" in data && data.kind === "token",
-  );
+  const revoked = await eventually(async () => {
+    const changes = (await account.eventsOf(accountId, 1, "access.changed")).map(
+      ({ data }) => data as EventData<"access.changed">,
+    );
+    return changes.some(({ kind }) => kind === "token") && changes.filter(({ kind }) => kind === "token");
+  });
   assert.deepEqual(
-    revoked.map(({ data }) => "id" in data && data.id),
+    revoked.map(({ id }) => id),
     [`jti:signalbox:${signIns}`],
   );
 });

@@ -19,7 +19,7 @@ export function valuesOf({
   max = 10,
 }: PropertyDeclaration): fc.Arbitrary<unknown> {
   const word = fc.oneof(fc.constantFrom(...odd, ...choices), text);
-  const number = fc.oneof(fc.integer({ min, max }), fc.double(), fc.constantFrom(min, max, -1, 0.5, 2 ** 53));
+  const number = fc.oneof(fc.integer({ min, max }), fc.double(), fc.constantFrom(min, max, -0, -1, 0.5, 2 ** 53));
   const own = { string: word, integer: number, number, boolean: fc.boolean(), list: fc.array(word, { maxLength: 4 }) };
   return fc.oneof({ weight: 6, arbitrary: own[type] }, fc.constantFrom(usual, null), json);
 }

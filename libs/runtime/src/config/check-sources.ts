@@ -1,13 +1,10 @@
 import { isSecretName, masked } from "@signalbox/core";
 import { type Addresses, variableName } from "./addresses.ts";
 import type { Problem } from "./configuration.ts";
-import { createSanitizer, maskRefused } from "./masking.ts";
+import { maskRefused } from "./masking.ts";
 import { expected, parseText } from "./parse-value.ts";
-import type { PropertyDeclarations, PropertyScalar } from "./property-declaration.ts";
+import type { PropertyDeclarations } from "./property-declaration.ts";
 import type { SourceEntry, ValueSource } from "./value-source.ts";
-
-/** The property with additional names to mask. Read here and by the management view. */
-export const sanitizeProperty = "management.endpoint.env.keys-to-sanitize";
 
 /** Lists every fault in the sources, and every missing required property. */
 export function checkSources(
@@ -61,9 +58,6 @@ function checkEntry(
       expected: parsed.expected,
     };
   }
-  if (name === sanitizeProperty && !canSanitize(parsed.value)) {
-    return { property: name, source: origin, value: String(parsed.value), expected: "endings or regular expressions" };
-  }
   return null;
 }
 
@@ -97,15 +91,6 @@ function unknownProperty(
       .filter(Boolean)
       .join(" "),
   };
-}
-
-function canSanitize(patterns: PropertyScalar): boolean {
-  try {
-    createSanitizer(patterns as readonly string[]);
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 /**

@@ -1,6 +1,5 @@
 import type { Addresses } from "./addresses.ts";
 import { type BrokenRule, brokenRules, checkOverrides } from "./check-overrides.ts";
-import { sanitizeProperty } from "./check-sources.ts";
 import {
   type Configuration,
   ConfigurationError,
@@ -38,6 +37,9 @@ interface Running {
   readonly source: string;
   readonly address: string;
 }
+
+/** The property with additional names to mask. */
+const sanitizeProperty = "management.endpoint.env.keys-to-sanitize";
 
 const noOverrides: ValueSource = { name: "overrides", entries: new Map(), faults: [] };
 

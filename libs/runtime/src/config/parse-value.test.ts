@@ -91,6 +91,11 @@ test('"" is a value only where it is declared; elsewhere it means none or is ref
   assert.deepEqual(parseText(list(), ""), { ok: true, value: [] });
 });
 
+test("minus zero is zero, as JSON stores it", () => {
+  const number = { ...shared, type: "number", default: 1, secrecy: "public" } as const;
+  for (const read of [checkValue(number, -0), parseText(number, "-0")]) assert.deepEqual(read, { ok: true, value: 0 });
+});
+
 test("absent, null, empty, false and 0 are distinguished", () => {
   const number = { ...shared, type: "integer", default: null, secrecy: "public" } as const;
   assert.deepEqual(checkValue(number, 0), { ok: true, value: 0 });

@@ -1,4 +1,5 @@
 import { canonicalLocale, masked, maskText, textFault, textFaults } from "@signalbox/core";
+import { createSanitizer } from "./masking.ts";
 import type { PropertyDeclaration, PropertyScalar } from "./property-declaration.ts";
 
 /** A raw value of a source: text, several texts, an explicit null, or (overrides) a JSON value. */
@@ -83,7 +84,8 @@ function isListOfText(value: unknown): value is readonly string[] {
 
 function checkRange(declaration: PropertyDeclaration, value: number): ParsedValue {
   const { min = Number.NEGATIVE_INFINITY, max = Number.POSITIVE_INFINITY } = declaration;
-  return value >= min && value <= max ? { ok: true, value } : refused(declaration);
+  // The sum turns -0 into 0: JSON writes both alike, so what is stored and what runs would differ.
+  return value >= min && value <= max ? { ok: true, value: value + 0 } : refused(declaration);
 }
 
 function checkItems(declaration: PropertyDeclaration, items: readonly string[]): ParsedValue | null {
@@ -119,7 +121,17 @@ function refusalOfText(declaration: PropertyDeclaration, text: string): string |
   if (pattern !== undefined && !new RegExp(`^(?:${pattern})$`, "u").test(text)) return expected(declaration);
   if (format === "url" && !isUrl(text)) return "an absolute URL without spaces, with a valid host and port";
   if (format === "locale" && canonicalLocale(text) === null) return "a BCP 47 tag, such as pt-BR";
+  if (format === "name-pattern" && !isNamePattern(text)) return "endings of names or regular expressions";
   return null;
+}
+
+function isNamePattern(text: string): boolean {
+  try {
+    createSanitizer([text]);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** Parsers remove or escape spaces, so that two of them would read another URL. */

@@ -18,10 +18,10 @@ interface Declared<Type extends string, Value> {
   /** Source of a regular expression that the whole text, or each item, must match. */
   readonly pattern?: string;
   /**
-   * Requires an absolute URL or a BCP 47 tag, of the whole text or each item: readers parse it, and must not fail on it.
-   * A tag is read in its canonical form: `pt-br` is `pt-BR`.
+   * Requires an absolute URL, a BCP 47 tag or a pattern of names, of the whole text or each item: readers parse it, and
+   * must not fail on it. A tag is read in its canonical form: `pt-br` is `pt-BR`.
    */
-  readonly format?: "url" | "locale";
+  readonly format?: "url" | "locale" | "name-pattern";
   /** Largest length of a text, or of an item of a list, in characters; default 1,000. */
   readonly maxLength?: number;
   /** Largest number of items of a list; default 100. */
