@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { createReceiver } from "@signalbox/testing";
@@ -103,6 +104,7 @@ test("a request that cannot be meant is explained before anything is sent", asyn
     [["/x", "-F", "nothing"], /Invalid field "nothing"/],
     [["/x", "-H", "nothing"], /Invalid header "nothing"/],
     [["/x", "-F", "file=@/does/not/exist"], /cannot be read/],
+    [["/x", "-F", `file=@${tmpdir()}`], /cannot be read/],
     [["/x", "--input", "/does/not/exist"], /cannot be read/],
     [["POST", "/x", "--paginate"], /use it with GET/],
   ] as const) {

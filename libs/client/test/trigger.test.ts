@@ -21,3 +21,12 @@ for (const given of ["-", "@-"])
     assert.match(headers["content-type"] ?? "", /^application\/json/);
     assert.match(stdout, /9007199254740993\.0[\s\S]*1e400/);
   });
+
+test("data with a repeated member are refused, because readers differ in which of the two they take", async (t) => {
+  const { call } = await createHome(t);
+  const environment = { SIGNALBOX_URL: "http://127.0.0.1:9", SIGNALBOX_API_KEY: "key" };
+  const words = ["trigger", "order.created", "--data", '{"total":1,"lines":[{"a":1,"\\u0061":2}]}'];
+  const { exitCode, stderr } = await call(words, { environment });
+  assert.equal(exitCode, 2);
+  assert.match(stderr, /--data has "a" twice in one object, in line 1/);
+});

@@ -1,5 +1,5 @@
 import { openAsBlob } from "node:fs";
-import { readFile } from "node:fs/promises";
+import { readFile, stat } from "node:fs/promises";
 import { basename } from "node:path";
 import { Readable } from "node:stream";
 import { buffer } from "node:stream/consumers";
@@ -104,6 +104,8 @@ function typedValue(value: string): unknown {
 
 async function fileOf(path: string): Promise<File> {
   try {
+    // A folder opens as an empty blob that fails when it is sent.
+    if ((await stat(path)).isDirectory()) return unreadable(path);
     return new File([await openAsBlob(path)], basename(path));
   } catch {
     return unreadable(path);

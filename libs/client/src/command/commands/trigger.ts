@@ -5,7 +5,7 @@ import type { Client } from "../../client.ts";
 import { connect } from "../connect.ts";
 import type { Context } from "../context.ts";
 import type { Input } from "../declare.ts";
-import { parseExactly } from "../exact-json.ts";
+import { parseExactly, repeatedMember } from "../exact-json.ts";
 import { Failure, UsageError } from "../failures.ts";
 import { type ForwardOptions, receiverOf } from "../listen/forward.ts";
 import { objectOfBookmark, readBookmark, sendBookmark, typeOfBookmark } from "../listen/trigger-bookmark.ts";
@@ -65,7 +65,7 @@ async function publish(context: Context, type: string, options: Published): Prom
   output.document({ items, data });
 }
 
-/** Returns the text of the given data. @throws UsageError when it is no JSON object */
+/** Returns the text of the given data. @throws UsageError when it is no JSON object, or one with a repeated member */
 async function givenData({ stdin }: Context, given: string): Promise<string> {
   const isStdin = given === "-" || given === "@-";
   const source = isStdin ? await text(stdin) : given.startsWith("@") ? await fileText(given.slice(1)) : given;
@@ -73,6 +73,8 @@ async function givenData({ stdin }: Context, given: string): Promise<string> {
   if (typeof data !== "object" || data === null || Array.isArray(data)) {
     throw new UsageError("--data must be a JSON object, @file or -.");
   }
+  const twice = repeatedMember(source);
+  if (twice) throw new UsageError(`--data has "${twice.name}" twice in one object, in line ${twice.line}.`);
   return source.trim();
 }
 
