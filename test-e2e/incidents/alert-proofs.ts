@@ -54,5 +54,6 @@ export const provedByPromtool: Readonly<Record<string, string>> = {
   UnhandledRejections: "It takes a fault of ours; broken-off.test.ts and run-service.int.test.ts make one.",
   PartitionHalted: "It takes a hand on a broker's disk: kafka-codecs.engines.test.ts damages a batch there.",
   TopicReplaced: "The contract of the event log deletes topics and creates them again, and the ledger those of state.",
+  ExporterAbsent: "It takes a Prometheus without a target, which is what the made-up series are.",
   Watchdog: "It always fires: there is nothing to break.",
 };

@@ -158,6 +158,21 @@ const cases: readonly Case[] = [
     fires: stays('up{job="kafka",instance="a"}', 0),
     stays: { ...stays('up{job="kafka",instance="a"}', 1), ...stays('up{job="of-another-house",instance="b"}', 0) },
   },
+  ...["edge", "kafka", "node", "postgres", "redis"].map(
+    (job): Case => ({
+      alert: "ExporterAbsent",
+      at: "1h",
+      fires: scrapedJobs(["edge", "kafka", "node", "postgres", "redis"].filter((one) => one !== job)),
+      stays: scrapedJobs(["edge", "kafka", "node", "postgres", "redis"]),
+    }),
+  ),
+  {
+    // A cluster: the ingress controller is its edge, and the kubelet measures its disks.
+    alert: "ExporterAbsent",
+    at: "1h",
+    fires: { ...scrapedJobs(["kafka", "postgres", "kubelet"]), ...ingressRequests(20, 0) },
+    stays: { ...scrapedJobs(["kafka", "postgres", "redis", "kubelet"]), ...ingressRequests(20, 0) },
+  },
   threshold("EngineDown", 'pg_up{job="postgres",instance="a"}', 0, 1),
   threshold("EngineDown", 'cnpg_collector_up{job="postgres",instance="a"}', 0, 1),
   threshold("EngineDown", 'redis_up{job="redis",instance="a"}', 0, 1),
@@ -439,6 +454,10 @@ function certificate(severity: "page" | "ticket", days: number): Case {
 
 function threshold(alert: string, series: string, bad: number, good: number): Case {
   return { alert, at: "2h", fires: stays(series, bad), stays: stays(series, good) };
+}
+
+function scrapedJobs(jobs: readonly string[]): Series {
+  return Object.assign({}, ...jobs.map((job) => stays(`up{job="${job}",instance="a"}`, 1)));
 }
 
 function rising(alert: string, series: string, byMinute: number, harmless = 0): Case {

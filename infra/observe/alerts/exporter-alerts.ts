@@ -76,6 +76,19 @@ export const edgeAlerts: readonly Alert[] = [
 /** Exporters whose figures alerts look at. Another Prometheus may have jobs that are none of ours. */
 const exporters = ["edge", "probe", "postgres", "redis", "kafka", "node"];
 
+/** In a cluster the kubelet measures disks, and an ingress controller stands in the place of our nginx. */
+const standIns: Readonly<Record<string, string>> = {
+  node: ' unless on () up{job="kubelet"}',
+  edge: ' unless on () nginx_ingress_controller_requests{ingress="signalbox"}',
+};
+
+/** Builds the alert about exporters that nothing scrapes, of which `up` has no series that could be 0. */
+const exporterAbsent = (jobs: readonly string[]): Alert =>
+  ticket("ExporterAbsent", "15m", {
+    expr: jobs.map((job) => `absent(up{job="${job}"})${standIns[job] ?? ""}`).join("\n  or "),
+    summary: "Prometheus has no target for {{ $labels.job }}: alerts that look at it are blind.",
+  });
+
 /** The partitions without a leader: the exporter has no series of a leader for them. */
 const leaderless =
   'sum(kafka_topic_partitions{job="kafka"}) - (count(kafka_topic_partition_leader{job="kafka"}) or vector(0))';
@@ -89,6 +102,8 @@ export const engineAlerts: readonly Alert[] = [
     expr: `up{job=~"${exporters.join("|")}"} == 0`,
     summary: "{{ $labels.job }} does not answer a scrape: alerts that look at it are blind.",
   }),
+  exporterAbsent(["node", "postgres"]),
+  exporterAbsent(["edge", "redis", "kafka"]),
   page("EngineDown", "1m", {
     expr: [
       'pg_up{job="postgres"} == 0 or cnpg_collector_up{job="postgres"} == 0',
@@ -104,10 +119,9 @@ export const engineAlerts: readonly Alert[] = [
     summary: "{{ $value | humanizePercentage }} of the connections that PostgreSQL allows are taken.",
   }),
   ticket("LongTransaction", "5m", {
-    expr: [
-      'max by (datname) (pg_stat_activity_max_tx_duration{job="postgres",state!="idle"}) > 900',
-      'max by (datname) (cnpg_backends_max_tx_duration_seconds{job="postgres",state!="idle"}) > 900',
-    ].join("\n  or "),
+    expr: ["pg_stat_activity_max_tx_duration", "cnpg_backends_max_tx_duration_seconds"]
+      .map((metric) => `max by (datname) (${metric}{job="postgres",state!="idle"}) > 900`)
+      .join("\n  or "),
     summary:
       "A transaction in {{ $labels.datname }} is {{ $value | humanizeDuration }} old: nothing behind it is vacuumed.",
   }),

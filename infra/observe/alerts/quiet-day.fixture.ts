@@ -75,7 +75,9 @@ const idleServices: Series = {
 
 /** Series of exporters for engines and disks that have room. */
 const idleEngines: Series = {
-  'up{job="kafka",instance="a"}': all(1),
+  ...Object.fromEntries(
+    ["edge", "kafka", "node", "postgres", "redis"].map((job) => [`up{job="${job}",instance="a"}`, all(1)]),
+  ),
   'pg_up{job="postgres",instance="a"}': all(1),
   'redis_up{job="redis",instance="a"}': all(1),
   'kafka_brokers{job="kafka",instance="a"}': all(3),
