@@ -3,9 +3,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { ImageResource } from "@signalbox/contracts";
-import { seconds } from "@signalbox/core";
+import { AppError, seconds } from "@signalbox/core";
 import { exportRoutes } from "@signalbox/http";
-import { type ImagePool, openImagePool } from "@signalbox/imaging";
+import { openStagingArea } from "@signalbox/http/uploads";
+import { type ImagePool, openImagePool, sniffBytes } from "@signalbox/imaging";
 import { openOutboundClient } from "@signalbox/net";
 import { createWakeUp, type ServiceContext, type ServiceParts } from "@signalbox/runtime";
 import { imageJobMetrics, keepStatistics, type OpenedService, openPrincipals, openService } from "@signalbox/service";
@@ -20,7 +21,6 @@ import {
 } from "@signalbox/storage";
 import { imageConsumers } from "./consumers.ts";
 import type { ImagesService } from "./context/images-service.ts";
-import { openResumableTarget } from "./direct-uploads/resumable-upload-target.ts";
 import { serviceEdges } from "./edges.ts";
 import { whyImages } from "./images/why-image.ts";
 import type { Properties } from "./properties.ts";
@@ -31,9 +31,9 @@ import { ImageStore } from "./state/image-store.ts";
 import { RenderBudget } from "./state/render-budget.ts";
 import { RenditionMemory } from "./state/rendition-memory.ts";
 import { SigningKeyStore, sealedSigningKeys } from "./state/signing-key-store.ts";
-import { openStagingArea } from "./state/staging-area.ts";
-import { PresignedTarget, type UploadTarget } from "./state/upload-target.ts";
+import { openResumableTarget, PresignedTarget, type UploadTarget } from "./state/upload-target.ts";
 import { ImageStatistics } from "./statistics/image-statistics.ts";
+import { tooManyBytes } from "./uploads/originals.ts";
 import { startWorkers } from "./workers.ts";
 
 const prismaDirectory = fileURLToPath(new URL("../prisma", import.meta.url));
@@ -95,7 +95,12 @@ async function fillContext(context: Context, opened: OpenedService, sealer: Seal
   const directory = configuration.get("images.upload.directory");
   const cacheMax = configuration.get("images.originals.cache");
   const objectFiles = await openObjectFiles({ objects, directory, cacheMax, runner });
-  const bytesMax = () => configuration.get("limits.maxUploadBytes");
+  const arrivals = {
+    directory: directory ?? objectFiles.directory,
+    bytesMax: () => configuration.get("limits.maxUploadBytes"),
+    tooLarge: (bytesMax: number) => new AppError("image_too_large", tooManyBytes(bytesMax)),
+    headBytes: sniffBytes,
+  };
   return {
     configuration,
     clock,
@@ -108,7 +113,7 @@ async function fillContext(context: Context, opened: OpenedService, sealer: Seal
     pageLimits,
     objects,
     objectFiles,
-    staging: await openStagingArea({ directory: directory ?? objectFiles.directory, bytesMax, runner, log }),
+    staging: await openStagingArea({ ...arrivals, runner, log }),
     imagePool: context.imagePool ?? (await openOwnPool(context)),
     outbound: openOutboundClient(context, { allow: configuration.get("images.import.allow") }),
     uploadTarget: await openUploadTarget(context, objects, objectFiles),
@@ -148,8 +153,7 @@ async function openUploadTarget(
   const { presignPut, folder } = objects;
   if (presignPut) return new PresignedTarget({ ...objects, presignPut });
   if (!folder) throw new Error("the object store supports direct uploads neither by clients nor in its folder");
-  const baseUrl = configuration.get("http.base-url");
-  return openResumableTarget({ folder: join(objectFiles.directory, "direct-uploads"), baseUrl, log });
+  return openResumableTarget(join(objectFiles.directory, "direct-uploads"), configuration.get("http.base-url"), log);
 }
 
 async function openOwnPool({ configuration, clock, log, runner, metrics }: Context): Promise<ImagePool> {

@@ -2,6 +2,7 @@ import type { AccessStates } from "@signalbox/auth";
 import type { Clock } from "@signalbox/core";
 import type { Outbox } from "@signalbox/events";
 import type { PageLimits } from "@signalbox/http";
+import type { StagingArea } from "@signalbox/http/uploads";
 import type { Properties } from "@signalbox/images-service/properties";
 import type { ImagePool } from "@signalbox/imaging";
 import type { OutboundClient } from "@signalbox/net";
@@ -12,7 +13,6 @@ import type { ImageStore } from "../state/image-store.ts";
 import type { RenderBudget } from "../state/render-budget.ts";
 import type { RenditionMemory } from "../state/rendition-memory.ts";
 import type { SigningKeyStore } from "../state/signing-key-store.ts";
-import type { StagingArea } from "../state/staging-area.ts";
 import type { UploadTarget } from "../state/upload-target.ts";
 import type { ImageStatistics } from "../statistics/image-statistics.ts";
 

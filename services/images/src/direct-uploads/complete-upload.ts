@@ -1,4 +1,5 @@
 import type { Caller } from "@signalbox/auth";
+import type { StagedFile } from "@signalbox/http/uploads";
 import type { Flow } from "@signalbox/service";
 import type { Tx } from "@signalbox/storage";
 import type { ImagesService } from "../context/images-service.ts";
@@ -6,7 +7,6 @@ import { type AccountFull, createImage } from "../images/images.ts";
 import { type DirectUpload, statusOf } from "../state/direct-upload.ts";
 import type { Image, Original } from "../state/image.ts";
 import type { NewImageFields } from "../state/image-fields.ts";
-import type { StagedFile } from "../state/staging-area.ts";
 import { type RefusedFile, refusedFile, refusedFor, storeOriginal, type Waiting } from "../uploads/originals.ts";
 import { findOwnDirectUpload, lockOwnDirectUpload } from "./direct-upload-store.ts";
 import { areDirectUploadsOffered, type Ended, endDirectUpload } from "./direct-uploads.ts";

@@ -1,8 +1,8 @@
-import type { IncomingHttpHeaders } from "node:http";
 import type { Principal } from "@signalbox/auth";
 import { ImageResource, viewOf } from "@signalbox/contracts";
-import { AppError, type Refusal } from "@signalbox/core";
+import type { Refusal } from "@signalbox/core";
 import { created, type HttpResponse, noContent, ok, type RouteInput, refusedWith } from "@signalbox/http";
+import { createDigestCheck, pieceType, progressHeaders, uploadOffsetIn } from "@signalbox/http/uploads";
 import { type Edges, edgesOf, operation, record } from "@signalbox/service";
 import type { ImagesService } from "../context/images-service.ts";
 import {
@@ -15,7 +15,6 @@ import {
   UploadView,
   uploadExampleId,
 } from "../state/direct-upload.ts";
-import { createDigestCheck } from "../state/expect-digest.ts";
 import { etagOfImage, type Image, viewImage } from "../state/image.ts";
 import { accountFull } from "../uploads/upload-api.ts";
 import { completeUpload } from "./complete-upload.ts";
@@ -28,7 +27,6 @@ import {
   type LimitReached,
   readProgress,
 } from "./direct-uploads.ts";
-import { pieceType } from "./resumable-upload-target.ts";
 
 const base = "/images/uploads";
 const one = `${base}/:upload_id` as const;
@@ -130,7 +128,9 @@ function readsAndCancellation(service: ImagesService) {
         resource: UploadView,
         cache: "no-store",
         answer: ({ upload, received }) =>
-          ok(viewUpload(upload, received, service.clock.now()), { headers: progressOf(upload, received) }),
+          ok(viewUpload(upload, received, service.clock.now()), {
+            headers: progressHeaders(upload.sizeBytes, received),
+          }),
       },
     }),
     cancelImageUpload: operation({
@@ -188,7 +188,7 @@ async function append(
   if (!areDirectUploadsOffered(service)) return refusedWith(switchedOff);
   const upload = await findOwnDirectUpload(service.pool, principal.accountId, params.upload_id);
   if (!upload) return refusedWith(refusedMissing);
-  const offset = offsetIn(request.headers);
+  const offset = uploadOffsetIn(request.headers);
   const digest = createDigestCheck(request, ["content-digest"]);
   const pieceBytes = Number(request.headers["content-length"] ?? 0);
   const appended = await appendPiece(service, upload, { offset, source: request, digest }, pieceBytes);
@@ -198,26 +198,10 @@ async function append(
     case "sent-elsewhere":
       return refusedWith({ code: "conflict", message: "Send the bytes to the URL of the upload." });
     case "appended":
-      return noContent({ headers: progressOf(upload, appended.received) });
+      return noContent({ headers: progressHeaders(upload.sizeBytes, appended.received) });
     case "other-offset": {
       const refusal = { code: "conflict", message: `The next chunk starts at ${appended.received}.` } as const;
-      return { ...refusedWith(refusal), headers: progressOf(upload, appended.received) };
+      return { ...refusedWith(refusal), headers: progressHeaders(upload.sizeBytes, appended.received) };
     }
   }
-}
-
-/** Builds the headers for the progress of an upload (draft-ietf-httpbis-resumable-upload). */
-function progressOf({ sizeBytes }: DirectUpload, received: number): Record<string, string> {
-  return {
-    "Upload-Offset": String(received),
-    "Upload-Length": String(sizeBytes),
-    "Upload-Complete": received === sizeBytes ? "?1" : "?0",
-  };
-}
-
-function offsetIn(headers: IncomingHttpHeaders): number {
-  const given = String(headers["upload-offset"] ?? "");
-  if (/^\d{1,10}$/.test(given)) return Number(given);
-  const message = "Must be the number of bytes before this chunk.";
-  throw new AppError("invalid_request", message, { details: [{ field: "upload-offset", code: "required", message }] });
 }

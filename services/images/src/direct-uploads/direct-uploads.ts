@@ -1,4 +1,5 @@
 import type { Caller } from "@signalbox/auth";
+import { type Appended, beyondAnnounced, type Piece } from "@signalbox/http/uploads";
 import { audited } from "@signalbox/service";
 import { inTransaction, type Tx } from "@signalbox/storage";
 import type { ImagesService } from "../context/images-service.ts";
@@ -12,9 +13,7 @@ import {
   statusOf,
   unknownType,
 } from "../state/direct-upload.ts";
-import { tooManyBytes } from "../state/staging-area.ts";
-import type { Appended, Piece } from "../state/upload-target.ts";
-import { type RefusedFile, refusedFor } from "../uploads/originals.ts";
+import { type RefusedFile, refusedFor, tooManyBytes } from "../uploads/originals.ts";
 import {
   cancelDirectUploadsOf,
   findOwnDirectUpload,
@@ -24,7 +23,6 @@ import {
   removeDirectUpload,
   saveDirectUpload,
 } from "./direct-upload-store.ts";
-import { beyondAnnounced } from "./resumable-upload-target.ts";
 
 export interface LimitReached {
   readonly outcome: "limit-reached";

@@ -1,7 +1,8 @@
 import type { Readable } from "node:stream";
+import { type Appended, type Piece, pieceType, ResumableFiles } from "@signalbox/http/uploads";
+import type { Logger } from "@signalbox/runtime";
 import type { ObjectStore } from "@signalbox/storage";
 import type { DirectUpload, SendingTerms } from "./direct-upload.ts";
-import type { DigestCheck } from "./expect-digest.ts";
 
 /** The storage of uploads until they are judged. */
 export interface UploadTarget {
@@ -17,19 +18,21 @@ export interface UploadTarget {
   readonly append?: (upload: DirectUpload, piece: Piece) => Promise<Appended>;
 }
 
-/** A part of an upload, as sent in one request. */
-export interface Piece {
-  /** Number of bytes before it. */
-  readonly offset: number;
-  readonly source: Readable;
-  /** A piece with another digest is dropped. */
-  readonly digest: DigestCheck;
+/** Opens the target for uploads in pieces, through this service. */
+export async function openResumableTarget(folder: string, baseUrl: string, log: Logger): Promise<UploadTarget> {
+  const files = await ResumableFiles.open(folder, log);
+  return {
+    termsOf: ({ id }) => ({
+      method: "PATCH",
+      url: `${baseUrl}/images/uploads/${id}`,
+      headers: { "Content-Type": pieceType, "Upload-Offset": "0" },
+    }),
+    receivedOf: ({ id }) => files.receivedOf(id),
+    read: ({ id }) => files.read(id),
+    remove: ({ id }) => files.remove(id),
+    append: (upload, piece) => files.append(upload, piece),
+  };
 }
-
-export type Appended =
-  | { readonly outcome: "appended"; readonly received: number }
-  /** The file has this many bytes: the piece has another offset, or a concurrent request was faster. */
-  | { readonly outcome: "other-offset"; readonly received: number };
 
 type PresigningStore = ObjectStore & { readonly presignPut: NonNullable<ObjectStore["presignPut"]> };
 

@@ -1,8 +1,8 @@
 import { PassThrough } from "node:stream";
 import { type DetailCode, detailCodes } from "@signalbox/core";
+import type { ArrivedFile } from "@signalbox/http/uploads";
 import { isOutboundError, type OutboundError, shownFailure } from "@signalbox/net";
 import type { ImagesService } from "../context/images-service.ts";
-import type { ArrivedFile } from "../state/staging-area.ts";
 import { type RefusedFile, refusedFile } from "./originals.ts";
 
 const redirectsMax = 3;

@@ -1,5 +1,6 @@
 import type { Caller } from "@signalbox/auth";
 import type { DetailCode, Refusal } from "@signalbox/core";
+import type { ArrivedFile } from "@signalbox/http/uploads";
 import { type Inspection, inspectImage } from "@signalbox/imaging";
 import { originalKey } from "../blobs/blob-keys.ts";
 import { type Blob, touchBlob } from "../blobs/blob-store.ts";
@@ -7,7 +8,6 @@ import type { ImagesService } from "../context/images-service.ts";
 import { imageLimits, jobTerms } from "../renditions/render-terms.ts";
 import type { Original } from "../state/image.ts";
 import { cleanFilename } from "../state/image-fields.ts";
-import type { ArrivedFile } from "../state/staging-area.ts";
 
 /** The caller, and the time until which it waits. */
 export interface Waiting {
@@ -20,6 +20,9 @@ export interface RefusedFile {
   readonly outcome: "refused";
   readonly refusal: Refusal;
 }
+
+/** Describes the largest size of an image, wherever it comes from. */
+export const tooManyBytes = (bytesMax: number): string => `An image may have at most ${bytesMax} bytes.`;
 
 export const refusedFile = (refusal: Refusal): RefusedFile => ({ outcome: "refused", refusal });
 

@@ -2,13 +2,14 @@ import type { Principal } from "@signalbox/auth";
 import { examples, ImageResource, imageExample } from "@signalbox/contracts";
 import type { DetailCode, Refusal } from "@signalbox/core";
 import { created, type HttpResponse, type RouteInput, refusedWith } from "@signalbox/http";
+import { receiveForm } from "@signalbox/http/uploads";
 import { type Edges, edgesOf, type Flow, operation, runFlow } from "@signalbox/service";
 import { z } from "zod";
 import type { ImagesService } from "../context/images-service.ts";
 import type { AccountFull } from "../images/images.ts";
 import { etagOfImage, viewImage } from "../state/image.ts";
 import { filename, NewImageFields, sha256Hex } from "../state/image-fields.ts";
-import { readUploadFields, receiveUpload } from "./receive-upload.ts";
+import { readUploadFields, wrongPart } from "./upload-fields.ts";
 import { createImageFromFile, createImageFromOriginal, importImage, type Uploaded } from "./uploads.ts";
 
 /** The source of an import and the image's fields. */
@@ -129,7 +130,7 @@ async function receive(
   input: RouteInput<Principal>,
   answer: (result: Uploaded) => HttpResponse,
 ): Promise<HttpResponse> {
-  const { file, filename, texts } = await receiveUpload(input.request, service.staging);
+  const { file, filename, texts } = await receiveForm(input.request, service.staging, wrongPart);
   try {
     const fields = readUploadFields(texts);
     const replayed = await input.idempotency.begin({ ...fields, filename, file: file.sha256 });

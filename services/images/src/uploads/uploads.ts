@@ -1,9 +1,9 @@
+import type { ArrivedFile } from "@signalbox/http/uploads";
 import type { Flow } from "@signalbox/service";
 import type { ImagesService } from "../context/images-service.ts";
 import { type AccountFull, createImage } from "../images/images.ts";
 import { type Image, type Original, originalOf } from "../state/image.ts";
 import type { NewImageFields } from "../state/image-fields.ts";
-import type { ArrivedFile } from "../state/staging-area.ts";
 import { fetchFile } from "./fetch-file.ts";
 import { type RefusedFile, storeOriginal } from "./originals.ts";
 

@@ -5,6 +5,7 @@ import { hostname, tmpdir } from "node:os";
 import { join } from "node:path";
 import { Readable } from "node:stream";
 import { after, test } from "node:test";
+import { AppError } from "@signalbox/core";
 import { testContext } from "@signalbox/testing";
 import { openStagingArea } from "./staging-area.ts";
 
@@ -16,7 +17,8 @@ async function openIn(directory: string) {
     defer: (_name: string, close: () => unknown) => void opened.defer(async () => void (await close())),
   };
   const { log } = testContext("images", {});
-  return await openStagingArea({ directory, bytesMax: () => 1_000, runner, log });
+  const tooLarge = () => new AppError("payload_too_large", "");
+  return await openStagingArea({ directory, bytesMax: () => 1_000, tooLarge, headBytes: 10, runner, log });
 }
 
 test("leftovers of a killed process are removed, files of a living one or another host stay", async () => {

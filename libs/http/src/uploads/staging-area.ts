@@ -5,7 +5,6 @@ import { join } from "node:path";
 import { type Readable, Transform } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { AppError } from "@signalbox/core";
-import { sniffBytes } from "@signalbox/imaging";
 import type { Logger, ShutdownHooks } from "@signalbox/runtime";
 import { openPrivateDirectory } from "@signalbox/storage";
 
@@ -30,7 +29,7 @@ export interface ArrivedFile {
 export interface StagingArea {
   /**
    * Writes a stream to a file, counting and hashing while it arrives. A truncated or too large one leaves nothing.
-   * @throws AppError `image_too_large` at the first byte beyond the limit.
+   * @throws AppError that `tooLarge` builds, at the first byte beyond the limit.
    */
   stage(source: Readable): Promise<StagedFile>;
 }
@@ -40,6 +39,9 @@ interface Options {
   readonly directory: string;
   /** Largest size of a file. */
   readonly bytesMax: () => number;
+  readonly tooLarge: (bytesMax: number) => AppError;
+  /** Number of first bytes that are kept. */
+  readonly headBytes: number;
   readonly runner: ShutdownHooks;
   readonly log: Logger;
 }
@@ -48,14 +50,15 @@ interface Options {
  * Opens the folder of files that wait to be judged. It belongs to this process and is removed with it; the leftovers of
  * a killed process are removed at the next start.
  */
-export async function openStagingArea({ directory, bytesMax, runner, log }: Options): Promise<StagingArea> {
+export async function openStagingArea(options: Options): Promise<StagingArea> {
+  const { directory, bytesMax, tooLarge, headBytes, runner, log } = options;
   const folder = await openPrivateDirectory(directory, "signalbox-uploads", runner);
 
   return {
     async stage(source) {
       const path = join(folder, randomUUID());
       const discard = () => rm(path, { force: true });
-      const meter = createMeter(bytesMax());
+      const meter = createMeter(headBytes, bytesMax(), tooLarge);
       const file = createWriteStream(path, { flags: "wx", mode: 0o600 });
       try {
         await pipeline(source, meter.stream, file);
@@ -79,18 +82,15 @@ export function asDiskFailure(error: unknown, log: Logger, message: string, memb
   return new AppError("unavailable", message, { cause: error, retryAfterSeconds: 30 });
 }
 
-/** Describes the largest size of an image, wherever it comes from. */
-export const tooManyBytes = (bytesMax: number): string => `An image may have at most ${bytesMax} bytes.`;
-
-function createMeter(bytesMax: number) {
+function createMeter(headBytes: number, bytesMax: number, tooLarge: Options["tooLarge"]) {
   const hash = createHash("sha256");
   const first: Buffer[] = [];
   let bytes = 0;
   const stream = new Transform({
     transform(chunk: Buffer, _encoding, done) {
-      if (bytes < sniffBytes) first.push(chunk.subarray(0, sniffBytes - bytes));
+      if (bytes < headBytes) first.push(chunk.subarray(0, headBytes - bytes));
       bytes += chunk.length;
-      if (bytes > bytesMax) return done(new AppError("image_too_large", tooManyBytes(bytesMax)));
+      if (bytes > bytesMax) return done(tooLarge(bytesMax));
       hash.update(chunk);
       done(null, chunk);
     },

@@ -1,30 +1,36 @@
 import type { IncomingMessage } from "node:http";
 import type { Readable } from "node:stream";
 import { Busboy, type BusboyHeaders, type BusboyInstance } from "@fastify/busboy";
-import { AppError, type DetailCode, type ErrorDetail, KiB } from "@signalbox/core";
-import { judge } from "@signalbox/http";
-import { expectDigest } from "../state/expect-digest.ts";
-import { NewImageFields } from "../state/image-fields.ts";
-import type { ArrivedFile, StagedFile, StagingArea } from "../state/staging-area.ts";
+import { AppError, type DetailCode, KiB } from "@signalbox/core";
+import { expectDigest } from "./digest-check.ts";
+import type { ArrivedFile, StagedFile, StagingArea } from "./staging-area.ts";
 import { boundaryOf, TransportPadding } from "./transport-padding.ts";
 
-export interface ReceivedUpload extends ArrivedFile {
+export interface ReceivedForm extends ArrivedFile {
   /** The other parts of the form by name, in their order. */
   readonly texts: ReadonlyMap<string, readonly string[]>;
 }
 
-/** A caption of 2,000 characters in four bytes each is 8 KiB. */
+/** Builds the refusal of a file in another part than `file`. */
+type WrongPart = (name: string) => AppError;
+
+/** A text of 2,000 characters in four bytes each is 8 KiB. */
 const limits = { fieldNameSize: 100, fieldSize: 64 * KiB, fields: 100, files: 2, parts: 110, headerPairs: 50 };
 
 /**
- * Reads a multipart upload (RFC 7578): the part `file` is staged while it arrives, the others are kept in memory,
- * bounded. After an error or a disconnect nothing is left behind.
- * @throws AppError `invalid_request` (not multipart, no file, two files, truncated, another digest), `image_too_large`.
+ * Reads a form with a file (RFC 7578): the part `file` is staged while it arrives, the others are kept in memory,
+ * bounded. A file in another part is refused with the error of `wrongPart`. After an error or a disconnect nothing is
+ * left behind.
+ * @throws AppError `invalid_request` (not multipart, no file, two files, truncated, another digest); those of staging.
  */
-export async function receiveUpload(request: IncomingMessage, staging: StagingArea): Promise<ReceivedUpload> {
+export async function receiveForm(
+  request: IncomingMessage,
+  staging: StagingArea,
+  wrongPart: WrongPart,
+): Promise<ReceivedForm> {
   const [busboy, padding] = openParser(request);
   const digest = expectDigest(request);
-  const form = new Form(staging);
+  const form = new Form(staging, wrongPart);
   try {
     await form.read(request, busboy, padding);
     digest.verify();
@@ -36,44 +42,19 @@ export async function receiveUpload(request: IncomingMessage, staging: StagingAr
   }
 }
 
-/**
- * Parses the text parts of an upload by the same rules as the members of a JSON body. `tags` may be a JSON array, a
- * list with commas, or one part per tag; every other part must be unique.
- */
-export function readUploadFields(parts: ReadonlyMap<string, readonly string[]>): NewImageFields {
-  const repeated = [...parts].filter(([name, values]) => name !== "tags" && values.length > 1).map(([name]) => name);
-  if (repeated.length > 0) {
-    const details = repeated.map((field): ErrorDetail => ({ field, code: "repeated", message: "Duplicate field." }));
-    throw new AppError("invalid_request", "A part of the form is repeated.", { details });
-  }
-  const given = [...parts].map(([name, values]) => [name, name === "tags" ? tagsFrom(values) : values[0]]);
-  const judged = judge(NewImageFields, Object.fromEntries(given));
-  if (judged.success) return judged.data;
-  throw new AppError("validation_error", "A part of the form is not valid.", { details: judged.details });
-}
-
-function tagsFrom(values: readonly string[]): unknown {
-  const [only = ""] = values;
-  if (values.length > 1) return values;
-  if (!only.trimStart().startsWith("[")) return only === "" ? [] : only.split(",");
-  try {
-    return JSON.parse(only);
-  } catch {
-    return only;
-  }
-}
-
 /** A form while it arrives. It is read to its end before it is refused, unless its bytes cannot be read or stored. */
 class Form {
   readonly #staging: StagingArea;
+  readonly #wrongPart: WrongPart;
   readonly #texts = new Map<string, string[]>();
   readonly #streams: Readable[] = [];
   #file: Promise<StagedFile> | null = null;
   #filename = "";
   #refusal: AppError | null = null;
 
-  constructor(staging: StagingArea) {
+  constructor(staging: StagingArea, wrongPart: WrongPart) {
     this.#staging = staging;
+    this.#wrongPart = wrongPart;
   }
 
   /** Rejects when the request breaks off or the file cannot be stored. */
@@ -103,7 +84,7 @@ class Form {
     });
   }
 
-  async result(): Promise<ReceivedUpload> {
+  async result(): Promise<ReceivedForm> {
     const file = await this.#file;
     if (this.#refusal) throw this.#refusal;
     if (!file) throw badRequest("file", "required", "The part `file` is required.");
@@ -129,7 +110,7 @@ class Form {
       this.#file.catch(stop);
       return;
     }
-    this.#refuse(name === "file" ? badRequest("file", "repeated", "Only one file is allowed.") : wrongPart(name));
+    this.#refuse(name === "file" ? badRequest("file", "repeated", "Only one file is allowed.") : this.#wrongPart(name));
     stream.resume();
   }
 
@@ -159,14 +140,4 @@ const isPartAFile = (part?: string, type?: string, filename?: string): boolean =
 
 function badRequest(field: string, code: DetailCode, message: string): AppError {
   return new AppError("invalid_request", message, { details: [{ field, code, message }] });
-}
-
-/** Builds the refusal of a file in another part than `file`. */
-function wrongPart(field: string): AppError {
-  const isText = Object.hasOwn(NewImageFields.shape, field);
-  const message = isText
-    ? `The part \`${field}\` is text: send it without a file name, and the image in the part \`file\`.`
-    : `The form has no part \`${field}\`: send the image in the part \`file\`.`;
-  const details: ErrorDetail[] = [{ field, code: isText ? "invalid" : "unknown_member", message }];
-  return new AppError("validation_error", message, { details });
 }
