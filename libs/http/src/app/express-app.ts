@@ -7,6 +7,7 @@ import type { Cors } from "../request/client-address.ts";
 import { noContent, refused } from "../routes/http-response.ts";
 import type { ErrorStyle, Route } from "../routes/route-spec.ts";
 import { compileRoute, shapeOf, withoutSlash } from "../steps/compile-route.ts";
+import { tusOptions, tusRequestHeaders } from "../uploads/tus.ts";
 import { serve } from "./serve.ts";
 
 /**
@@ -49,9 +50,12 @@ function notFoundRoute(): Route {
  */
 function otherMethodsRoute({ cors }: Edge, routes: readonly [CompiledRoute, ...CompiledRoute[]]): CompiledRoute {
   const [{ path, errors }] = routes;
+  const tus = routes.find(({ spec }) => spec.tus)?.spec.tus;
   const headers = { Allow: allowed(routes) };
   const route = ownRoute(withoutSlash(path) || "/", errors, ({ request }) =>
-    request.method === "OPTIONS" ? noContent({ headers }) : refused(405, "method_not_allowed", { headers }),
+    request.method === "OPTIONS"
+      ? noContent({ headers: { ...headers, ...(tus ? tusOptions(tus) : {}) } })
+      : refused(405, "method_not_allowed", { headers }),
   );
   const compiled = compileRoute(route);
   return { ...compiled, steps: [answerPreflight(cors, routes, headers.Allow), ...compiled.steps] };
@@ -101,7 +105,7 @@ const requestHeaders = [
   "X-Request-Id",
   "traceparent",
   "tracestate",
-].join(", ");
+];
 
 /** Short, so that an origin removed from the list is refused soon. */
 const rememberedMs = seconds(600);
@@ -122,7 +126,7 @@ function answerPreflight(cors: Cors, routes: readonly CompiledRoute[], methods: 
       headers: {
         "Access-Control-Allow-Origin": origin,
         "Access-Control-Allow-Methods": methods,
-        "Access-Control-Allow-Headers": requestHeaders,
+        "Access-Control-Allow-Headers": [...requestHeaders, ...(route?.spec.tus ? tusRequestHeaders : [])].join(", "),
         "Access-Control-Max-Age": String(rememberedMs / 1000),
         Vary: "Origin, Access-Control-Request-Method",
       },

@@ -22,12 +22,14 @@ const phrases: Readonly<Record<number, string>> = {
   408: "The body stalled, or did not arrive in time.",
   409: "The state has changed, or does not allow this.",
   410: "Gone.",
+  412: "The version of tus is not supported; see Tus-Version.",
   413: "The body is too large.",
   415: "The media type of the body is not supported.",
   416: "The range contains no byte of the content.",
   422: "A member of the body is not valid.",
   429: "Too many requests; see Retry-After.",
   431: "The headers are too large.",
+  460: "The chunk has another checksum than announced.",
   500: "Something went wrong on our side.",
   502: "An upstream server failed.",
   503: "Not available right now; see Retry-After.",
@@ -41,6 +43,15 @@ const alwaysPresent = z.object({
   "RateLimit-Policy": header("RateLimitPolicy", "The rate limit policies that apply to the request."),
   RateLimit: header("RateLimit", "What remains of the rate limits."),
 });
+const uploadHeaders = {
+  "Upload-Offset": header("UploadOffset", "The offset of the next chunk of an upload."),
+  "Upload-Length": header("UploadLength", "The announced size of an upload in bytes."),
+  "Upload-Complete": header("UploadComplete", "`?1` once all bytes have arrived, else `?0`."),
+  "Upload-Expires": header("UploadExpires", "The time until which bytes are accepted."),
+  "Upload-Metadata": header("UploadMetadata", "The metadata of an upload by tus."),
+  "Content-Location": header("ContentLocation", "The path of the image that an upload by tus has become."),
+  "Tus-Resumable": header("TusResumable", "The version of tus."),
+};
 const entityTag = header("ETag", "The entity tag of the response, for `If-Match` and `If-None-Match`.");
 const cacheControl = header("CacheControl", "Which caches may keep the response, and for how long.");
 const location = header("Location", "The path of the new resource.");
@@ -64,6 +75,7 @@ function impliedStatuses({ method, path, spec }: Route): number[] {
   if (spec.auth !== "anonymous") implied.push(401, 403);
   if (path.includes(":")) implied.push(404);
   if (spec.body) implied.push(408, 413, 415, 422);
+  if (spec.tus) implied.push(412);
   if (spec.idempotent) implied.push(409, 422);
   if (method === "put" || method === "patch" || method === "delete") implied.push(409);
   if (method === "get") implied.push(304);
@@ -73,9 +85,10 @@ function impliedStatuses({ method, path, spec }: Route): number[] {
 
 function described(route: Route, status: number, response: ResponseSpec): ZodOpenApiResponseObject {
   if (response === "error") return refusalOf(route, status);
-  if (response === "empty") return withoutBody(status);
+  if (response === "empty") return route.spec.tus ? uploadProgress(status) : withoutBody(status);
   if (status >= 400 && route.spec.errors !== "graphql") return refusalInOtherWords(status, response);
-  const answer = { description: phraseOf(status), headers: headersOf(status), content: contentOf(response) };
+  const headers = route.spec.tus ? headersOf(status).extend(uploadHeaders) : headersOf(status);
+  const answer = { description: phraseOf(status), headers, content: contentOf(response) };
   const name = response instanceof z.ZodType ? response.meta()?.id : undefined;
   return name === undefined ? answer : shared(`${name}${status === 200 ? "" : nameOf(status)}`, () => answer, response);
 }
@@ -109,6 +122,12 @@ function refusalInOtherWords(status: number, response: Exclude<ResponseSpec, str
 const withoutBody = (status: number): ZodOpenApiResponseObject =>
   shared(nameOf(status), () => ({ description: phraseOf(status), headers: headersOf(status) }));
 
+const uploadProgress = (status: number): ZodOpenApiResponseObject =>
+  shared(`Upload${nameOf(status)}`, () => ({
+    description: phraseOf(status),
+    headers: headersOf(status).extend(uploadHeaders),
+  }));
+
 /** The shared responses of each schema, by name: operations refer to them in the document. */
 const sharedResponses = new WeakMap<object, Map<string, ZodOpenApiResponseObject>>();
 
@@ -121,8 +140,12 @@ function shared(id: string, make: () => ZodOpenApiResponseObject, of: object = E
 
 const phraseOf = (status: number): string => phrases[status] ?? "An answer.";
 
+/** Names of statuses that RFC 9110 has not. */
+const ownNames: Readonly<Record<number, string>> = { 460: "Checksum Mismatch" };
+
 /** Returns `NotFound` for 404, the name in RFC 9110. */
-const nameOf = (status: number): string => (STATUS_CODES[status] ?? String(status)).replace(/[^A-Za-z]/g, "");
+const nameOf = (status: number): string =>
+  (STATUS_CODES[status] ?? ownNames[status] ?? String(status)).replace(/[^A-Za-z]/g, "");
 
 function headersOf(status: number): z.ZodObject {
   if (status === 401) return alwaysPresent.extend({ "WWW-Authenticate": authenticate });

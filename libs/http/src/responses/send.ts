@@ -5,6 +5,7 @@ import { KiB, MiB, seconds, transportSecurity } from "@signalbox/core";
 import type { Exchange } from "../exchange/exchange.ts";
 import { exposedHeaders } from "../request/client-address.ts";
 import type { HttpResponse, WholeBody } from "../routes/http-response.ts";
+import { tusAnswerHeaders } from "../uploads/tus.ts";
 import { errorText } from "./error-response.ts";
 import { isNotModified } from "./etag.ts";
 import { checkStatus, jsonText } from "./json-text.ts";
@@ -223,7 +224,8 @@ function cacheControl({ route }: Exchange, response: HttpResponse): string {
 function pushCors(headers: string[], { edge, route, headers: { origin } }: Exchange): void {
   const allowed = edge.cors.allowedOrigin(origin, route.auth.anonymous && !route.spec.unmatched);
   if (allowed === null) return;
-  headers.push("Access-Control-Allow-Origin", allowed, "Access-Control-Expose-Headers", exposedHeaders);
+  const exposed = route.spec.tus ? [exposedHeaders, ...tusAnswerHeaders].join(", ") : exposedHeaders;
+  headers.push("Access-Control-Allow-Origin", allowed, "Access-Control-Expose-Headers", exposed);
 }
 
 /**

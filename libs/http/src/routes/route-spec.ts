@@ -5,6 +5,7 @@ import type { Logger } from "@signalbox/runtime";
 import type { Tx } from "@signalbox/storage";
 import type { z } from "zod";
 import type { RawPlace } from "../request/json-scan.ts";
+import type { TusOffer } from "../uploads/tus.ts";
 import type { HttpResponse, WholeBody } from "./http-response.ts";
 import type { Idempotency } from "./idempotency.ts";
 
@@ -270,6 +271,8 @@ export interface RouteSpec<
   /** True when the query belongs to the client: it is neither parsed nor searched for credentials. */
   readonly ownQuery?: true;
   readonly errors?: ErrorStyle;
+  /** Takes tus: other versions are refused, and the path's OPTIONS describe the offer. */
+  readonly tus?: TusOffer;
   /** Examples of path parameters by name, for the documentation. */
   readonly exampleIds?: Readonly<Record<string, string>>;
   /** The times of deprecation and sunset (RFC 9745, RFC 8594). */

@@ -4,6 +4,8 @@ import { type CompiledBody, compileBody } from "../exchange/compile-body.ts";
 import type { CompiledRoute, Step } from "../exchange/exchange.ts";
 import { createNegotiate } from "../request/negotiation.ts";
 import { type Route, type RouteAccess, type RouteSpec, routeAccess } from "../routes/route-spec.ts";
+import { tusVersion } from "../uploads/tus.ts";
+import { agreeOnTus } from "./agree-on-tus.ts";
 import { authenticate, countAnonymous } from "./authenticate.ts";
 import { beginIdempotency } from "./begin-idempotency.ts";
 import { readDeclaredBody, readParams, readQuery, refuseBody } from "./read-input.ts";
@@ -30,12 +32,12 @@ export function compileRoute(route: Route): CompiledRoute {
     mediaTypes,
     negotiate: createNegotiate(mediaTypes),
     steps: stepsOf(spec, auth, body, path, mediaTypes),
-    headers: [...securityHeaders.flat(), ...deprecation(spec)],
+    headers: [...securityHeaders.flat(), ...deprecation(spec), ...(spec.tus ? ["Tus-Resumable", tusVersion] : [])],
     vary: ["Accept", "Authorization", "X-API-Key", ...(spec.vary ?? [])].join(", "),
     deadlineMs: spec.deadlineMs,
     bodySchemas: schemasOf(spec),
     lastingTexts: new WeakMap(),
-    statuses: new Set(Object.keys(spec.responses).map(Number)),
+    statuses: new Set([...Object.keys(spec.responses).map(Number), ...(spec.tus ? [412] : [])]),
     attributes: { "http.request.method": method.toUpperCase(), "http.route": path },
     labels: new Map(),
     expectedLines: { nextMs: Number.NEGATIVE_INFINITY, unlogged: 0 },
@@ -53,6 +55,7 @@ function stepsOf(
   if (spec.unmatched) return [countAnonymous, answerOf(spec)];
   return [
     auth.anonymous ? countAnonymous : authenticate,
+    ...(spec.tus ? [agreeOnTus] : []),
     ...(mediaTypes.length > 0 && !spec.ownNegotiation ? [negotiate] : []),
     ...(path.includes(":") || spec.params ? [readParams] : []),
     ...(spec.ownQuery ? [] : [readQuery]),

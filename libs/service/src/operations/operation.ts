@@ -86,7 +86,7 @@ type Verbs<Path> = { readonly [Verb in "get" | "post" | "put" | "patch" | "delet
 /** The options of a route that have no meaning in the graph. */
 type RouteOptions = Pick<
   RouteSpec,
-  "anonymousRateLimit" | "cache" | "deadlineMs" | "deprecated" | "idempotent" | "rateLimit" | "responses"
+  "anonymousRateLimit" | "cache" | "deadlineMs" | "deprecated" | "idempotent" | "rateLimit" | "responses" | "tus"
 >;
 
 /** The route of an operation: one verb with its path. */

@@ -23,7 +23,7 @@ import { z } from "zod";
 import type { Params } from "./operation.ts";
 
 type ReadAuth = Exclude<RouteAuth, "anonymous">;
-type RouteOptions = Pick<RouteSpec, "cache" | "deadlineMs" | "rateLimit" | "responses">;
+type RouteOptions = Pick<RouteSpec, "cache" | "deadlineMs" | "rateLimit" | "responses" | "tus">;
 
 interface Read {
   readonly summary: string;
