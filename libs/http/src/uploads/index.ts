@@ -10,3 +10,10 @@ export {
   uploadOffsetIn,
 } from "./resumable-upload.ts";
 export { type ArrivedFile, openStagingArea, type StagedFile, type StagingArea } from "./staging-area.ts";
+export {
+  speaksTus,
+  tusPieceType,
+  uploadChecksumIn,
+  uploadLengthIn,
+  uploadMetadataIn,
+} from "./tus.ts";

@@ -1,5 +1,5 @@
 import { createReadStream } from "node:fs";
-import { type FileHandle, mkdir, open, rm, stat } from "node:fs/promises";
+import { type FileHandle, mkdir, open, rm, stat, truncate } from "node:fs/promises";
 import type { IncomingHttpHeaders } from "node:http";
 import { join } from "node:path";
 import type { Readable } from "node:stream";
@@ -7,6 +7,7 @@ import { AppError } from "@signalbox/core";
 import type { Logger } from "@signalbox/runtime";
 import type { DigestCheck } from "./digest-check.ts";
 import { asDiskFailure } from "./staging-area.ts";
+import type { Checksum } from "./tus.ts";
 
 /** Media type of a piece (draft-ietf-httpbis-resumable-upload). */
 export const pieceType = "application/partial-upload";
@@ -18,10 +19,13 @@ export interface Piece {
   readonly source: Readable;
   /** A piece with another digest is dropped. */
   readonly digest: DigestCheck;
+  /** A piece with another checksum is dropped. */
+  readonly checksum: Checksum | null;
 }
 
 export type Appended =
   | { readonly outcome: "appended"; readonly received: number }
+  | { readonly outcome: "other-checksum" }
   /** The file has this many bytes: the piece has another offset, or a concurrent request was faster. */
   | { readonly outcome: "other-offset"; readonly received: number };
 
@@ -77,6 +81,12 @@ export class ResumableFiles {
     }
   }
 
+  /** Drops the bytes from this offset on, which are sent again. */
+  async shorten(id: string, offset: number): Promise<void> {
+    const isLonger = async () => (await this.receivedOf(id)) > offset;
+    await this.#inTurn(id, async () => void ((await isLonger()) && (await truncate(this.#pathOf(id), offset))));
+  }
+
   #inTurn<T>(id: string, work: () => Promise<T>): Promise<T> {
     const result = (this.#turns.get(id) ?? Promise.resolve()).then(work);
     const settled = result.then(
@@ -98,7 +108,7 @@ export class ResumableFiles {
  * requests one continues. Bytes from before a broken connection stay; a refused piece leaves nothing.
  */
 async function appendPiece(file: FileHandle, upload: GrowingFile, piece: Piece, inTurn: InTurn): Promise<Appended> {
-  const { offset, source, digest } = piece;
+  const { offset, source, digest, checksum } = piece;
   let received = offset;
   const isMine = async () => (await file.stat()).size === received;
   const drop = () => inTurn(async () => void ((await isMine()) && (await file.truncate(offset))));
@@ -110,11 +120,16 @@ async function appendPiece(file: FileHandle, upload: GrowingFile, piece: Piece, 
       if (!isWritten) return { outcome: "other-offset", received: (await file.stat()).size };
       received += chunk.length;
       digest.update(chunk);
+      checksum?.update(chunk);
     }
     digest.verify();
   } catch (error) {
     if (error instanceof AppError) await drop();
     throw error;
+  }
+  if (checksum?.matches() === false) {
+    await drop();
+    return { outcome: "other-checksum" };
   }
   return { outcome: "appended", received };
 }

@@ -11,7 +11,7 @@ import { type RefusedFile, refusedFile, refusedFor, storeOriginal, type Waiting 
 import { findOwnDirectUpload, lockOwnDirectUpload } from "./direct-upload-store.ts";
 import { areDirectUploadsOffered, type Ended, endDirectUpload } from "./direct-uploads.ts";
 
-type Completed =
+export type Completed =
   | { readonly outcome: "completed"; readonly image: Image; readonly isNew: boolean }
   | { readonly outcome: "switched-off" | "missing" | "image-deleted" }
   | AccountFull

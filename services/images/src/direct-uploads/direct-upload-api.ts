@@ -1,9 +1,16 @@
 import type { Principal } from "@signalbox/auth";
 import { ImageResource, viewOf } from "@signalbox/contracts";
 import type { Refusal } from "@signalbox/core";
-import { created, type HttpResponse, noContent, ok, type RouteInput, refusedWith } from "@signalbox/http";
-import { createDigestCheck, pieceType, progressHeaders, uploadOffsetIn } from "@signalbox/http/uploads";
-import { type Edges, edgesOf, operation, record } from "@signalbox/service";
+import { created, type HttpResponse, noContent, ok, type RouteInput, refused, refusedWith } from "@signalbox/http";
+import {
+  createDigestCheck,
+  pieceType,
+  progressHeaders,
+  tusPieceType,
+  uploadChecksumIn,
+  uploadOffsetIn,
+} from "@signalbox/http/uploads";
+import { type Edges, edgesOf, type Flow, operation, record, runFlow } from "@signalbox/service";
 import type { ImagesService } from "../context/images-service.ts";
 import {
   CompletionBody,
@@ -16,8 +23,9 @@ import {
   uploadExampleId,
 } from "../state/direct-upload.ts";
 import { etagOfImage, type Image, viewImage } from "../state/image.ts";
+import { offsetAfter } from "../state/upload-target.ts";
 import { accountFull } from "../uploads/upload-api.ts";
-import { completeUpload } from "./complete-upload.ts";
+import { type Completed, completeUpload } from "./complete-upload.ts";
 import { findOwnDirectUpload, lockOwnDirectUpload } from "./direct-upload-store.ts";
 import {
   announceDirectUpload,
@@ -27,6 +35,7 @@ import {
   type LimitReached,
   readProgress,
 } from "./direct-uploads.ts";
+import { imageFieldsOf, tusAnnouncements, tusOffer } from "./tus-uploads.ts";
 
 const base = "/images/uploads";
 const one = `${base}/:upload_id` as const;
@@ -41,6 +50,7 @@ const refusedEnded = ({ status }: { readonly status: string }): Refusal => ({
   code: "conflict",
   message: `The upload is ${status}. Start another one.`,
 });
+const imageDeleted = { code: "not_found", message: "The image of this upload was deleted." } as const;
 
 const viewNewUpload = viewOf(NewUploadView, (_: DirectUpload & SendingTerms) => ({}));
 const viewUpload = viewOf(UploadView, (upload: DirectUpload, received: number, now: Date) => ({
@@ -57,18 +67,19 @@ export function directUploadApi(service: ImagesService): Edges {
     operationId: "appendToImageUpload",
     summary: "Send a chunk of an upload",
     description:
-      "The file or a part of it, starting at `Upload-Offset`. After a broken connection the received bytes are kept: read the offset with HEAD and send the rest.",
+      "The file or a part of it, starting at `Upload-Offset`. After a broken connection the received bytes are kept: read the offset with HEAD and send the rest. The last chunk of an upload begun with tus creates the image, as completing does.",
     auth,
     audit: { unaudited: "The start and the completion of the upload have audit entries." },
     body: {
       unread: {
         maxBytes: () => configuration.get("limits.maxUploadBytes"),
-        mediaTypes: [pieceType],
+        mediaTypes: [pieceType, tusPieceType],
         isFile: true,
         description: "The bytes.",
       },
     },
-    responses: { 204: "empty" },
+    responses: { 204: "empty", 460: "error" },
+    tus: tusOffer(service),
     handle: (input) => append(service, input),
   });
   return edges;
@@ -85,6 +96,7 @@ function announcements(service: ImagesService) {
       create: (tx, { caller, input }) => announceDirectUpload(service, tx, caller, input),
       refusals: {
         "switched-off": switchedOff,
+        "sent-elsewhere": { code: "forbidden", message: "Uploads go to the object store, which takes no tus." },
         refused: ({ refusal }) => refusal,
         "limit-reached": noRoom,
       },
@@ -93,7 +105,12 @@ function announcements(service: ImagesService) {
         responses: { 201: NewUploadView },
         // The URL of a PUT is a credential.
         idempotent: "sealed",
-        answer: ({ upload, terms }) => created(`${base}/${upload.id}`, viewNewUpload({ ...upload, ...terms })),
+        forms: tusAnnouncements,
+        tus: tusOffer(service),
+        answer({ upload, terms }) {
+          const headers = { "Upload-Expires": upload.expiresAt.toUTCString() };
+          return created(`${base}/${upload.id}`, viewNewUpload({ ...upload, ...terms }), { headers });
+        },
       },
       graph: { payload: { upload: sendingOf }, type: "ImageUploadPayload" },
     }),
@@ -127,10 +144,9 @@ function readsAndCancellation(service: ImagesService) {
         get: one,
         resource: UploadView,
         cache: "no-store",
-        answer: ({ upload, received }) =>
-          ok(viewUpload(upload, received, service.clock.now()), {
-            headers: progressHeaders(upload.sizeBytes, received),
-          }),
+        tus: tusOffer(service),
+        answer: ({ upload, received, offset }) =>
+          ok(viewUpload(upload, received, service.clock.now()), { headers: progressOf(upload, offset) }),
       },
     }),
     cancelImageUpload: operation({
@@ -143,7 +159,7 @@ function readsAndCancellation(service: ImagesService) {
         missing,
       },
       change: (tx, upload, { caller }) => cancelDirectUpload(service, tx, caller, upload),
-      rest: { delete: one, responses: { 204: "empty" }, idempotent: true },
+      rest: { delete: one, responses: { 204: "empty" }, idempotent: true, tus: tusOffer(service) },
     }),
   };
 }
@@ -163,7 +179,7 @@ function completion(service: ImagesService) {
         "switched-off": switchedOff,
         missing: refusedMissing,
         "limit-reached": accountFull,
-        "image-deleted": { code: "not_found", message: "The image of this upload was deleted." },
+        "image-deleted": imageDeleted,
         ended: refusedEnded,
         refused: ({ refusal }) => refusal,
       },
@@ -183,25 +199,72 @@ function completion(service: ImagesService) {
 
 async function append(
   service: ImagesService,
-  { principal, params, request }: RouteInput<Principal, { readonly upload_id: string }>,
+  input: RouteInput<Principal, { readonly upload_id: string }>,
 ): Promise<HttpResponse> {
+  const { principal, params, request } = input;
   if (!areDirectUploadsOffered(service)) return refusedWith(switchedOff);
   const upload = await findOwnDirectUpload(service.pool, principal.accountId, params.upload_id);
   if (!upload) return refusedWith(refusedMissing);
   const offset = uploadOffsetIn(request.headers);
   const digest = createDigestCheck(request, ["content-digest"]);
+  const checksum = uploadChecksumIn(request.headers);
   const pieceBytes = Number(request.headers["content-length"] ?? 0);
-  const appended = await appendPiece(service, upload, { offset, source: request, digest }, pieceBytes);
+  const appended = await appendPiece(service, upload, { offset, source: request, digest, checksum }, pieceBytes);
   switch (appended.outcome) {
     case "ended":
-      return refusedWith(refusedEnded(appended));
+      return refusedWith(upload.metadata !== null && upload.imageId === null ? refusedMissing : refusedEnded(appended));
     case "sent-elsewhere":
       return refusedWith({ code: "conflict", message: "Send the bytes to the URL of the upload." });
-    case "appended":
-      return noContent({ headers: progressHeaders(upload.sizeBytes, appended.received) });
+    case "other-checksum":
+      return refused(460, "invalid_request", { message: "The checksum does not match the chunk." });
+    case "appended": {
+      const isLast = appended.received === upload.sizeBytes;
+      if (isLast && upload.metadata !== null) return completeTusUpload(service, input, upload, upload.metadata);
+      return noContent({ headers: progressOf(upload, appended.received) });
+    }
     case "other-offset": {
-      const refusal = { code: "conflict", message: `The next chunk starts at ${appended.received}.` } as const;
-      return { ...refusedWith(refusal), headers: progressHeaders(upload.sizeBytes, appended.received) };
+      const next = offsetAfter(upload, appended.received);
+      const refusal = { code: "conflict", message: `The next chunk starts at ${next}.` } as const;
+      return { ...refusedWith(refusal), headers: progressOf(upload, next) };
     }
   }
+}
+
+/** Creates the image of an upload by tus with its last chunk, whose answer has the path of the image. */
+function completeTusUpload(
+  service: ImagesService,
+  input: RouteInput<Principal>,
+  { id, sizeBytes }: DirectUpload,
+  metadata: string,
+): Promise<HttpResponse> {
+  const complete = (flow: Flow) => completeUpload(service, flow, id, imageFieldsOf(metadata));
+  return runFlow(input, complete, (result: Completed) => {
+    switch (result.outcome) {
+      case "completed": {
+        const path = `/images/${result.image.id}`;
+        return noContent({ headers: { ...progressHeaders(sizeBytes, sizeBytes), "Content-Location": path } });
+      }
+      case "switched-off":
+        return refusedWith(switchedOff);
+      case "missing":
+        return refusedWith(refusedMissing);
+      case "image-deleted":
+        return refusedWith(imageDeleted);
+      case "limit-reached":
+        return refusedWith(accountFull(result));
+      case "ended":
+        return refusedWith(refusedEnded(result));
+      case "refused":
+        return refusedWith(result.refusal);
+    }
+  });
+}
+
+/** Builds the headers for the progress of an upload, which are those of tus too. */
+function progressOf({ sizeBytes, state, expiresAt, metadata }: DirectUpload, offset: number): Record<string, string> {
+  return {
+    ...progressHeaders(sizeBytes, offset),
+    ...(state === "open" ? { "Upload-Expires": expiresAt.toUTCString() } : {}),
+    ...(metadata ? { "Upload-Metadata": metadata } : {}),
+  };
 }

@@ -3,7 +3,7 @@ import { columns } from "../generated/columns.ts";
 import type { DirectUpload } from "../state/direct-upload.ts";
 
 const uploads = table("direct_uploads", columns.direct_uploads);
-const saveUpload = uploads.update("filename", "state", "imageId", "sweepAt");
+const saveUpload = uploads.update("filename", "metadata", "state", "imageId", "sweepAt");
 const select = `select ${uploads.columns} from direct_uploads`;
 const statements = {
   findOwn: sql("direct-upload.find-own", `${select} where id = $1 and account_id = $2`),
@@ -19,7 +19,8 @@ const statements = {
   ),
   endAllOf: sql(
     "direct-upload.end-all-of",
-    `update direct_uploads set state = 'cancelled', filename = '', image_id = null, sweep_at = $2 where account_id = $1`,
+    `update direct_uploads set state = 'cancelled', filename = '', metadata = left(metadata, 0),
+     image_id = null, sweep_at = $2 where account_id = $1`,
   ),
   remove: sql("direct-upload.remove", "delete from direct_uploads where id = $1"),
 };

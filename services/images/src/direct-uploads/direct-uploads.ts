@@ -4,15 +4,16 @@ import { audited } from "@signalbox/service";
 import { inTransaction, type Tx } from "@signalbox/storage";
 import type { ImagesService } from "../context/images-service.ts";
 import {
+  type Announced,
   type DirectUpload,
   ended,
-  type NewUploadBody,
   newDirectUpload,
   nextSweepAt,
   type SendingTerms,
   statusOf,
   unknownType,
 } from "../state/direct-upload.ts";
+import { offsetAfter } from "../state/upload-target.ts";
 import { type RefusedFile, refusedFor, tooManyBytes } from "../uploads/originals.ts";
 import {
   cancelDirectUploadsOf,
@@ -38,7 +39,7 @@ export interface Ended {
 
 type Created =
   | { readonly outcome: "created"; readonly upload: DirectUpload; readonly terms: SendingTerms }
-  | { readonly outcome: "switched-off" }
+  | { readonly outcome: "switched-off" | "sent-elsewhere" }
   | LimitReached
   | RefusedFile;
 
@@ -50,11 +51,12 @@ export async function announceDirectUpload(
   service: ImagesService,
   tx: Tx,
   caller: Caller,
-  body: NewUploadBody,
+  body: Announced,
 ): Promise<Created> {
   const { configuration, uploadTarget, outbox, clock } = service;
   const { accountId } = caller;
   if (!areDirectUploadsOffered(service)) return { outcome: "switched-off" };
+  if (body.metadata !== undefined && !uploadTarget.append) return { outcome: "sent-elsewhere" };
   const now = clock.now();
   const refused = refusalOf(service, body) ?? (await noRoom(service, tx, accountId, body.size_bytes));
   if (refused) return refused;
@@ -65,7 +67,7 @@ export async function announceDirectUpload(
   return { outcome: "created", upload, terms: uploadTarget.termsOf(upload, now) };
 }
 
-function refusalOf({ configuration }: ImagesService, body: NewUploadBody): RefusedFile | null {
+function refusalOf({ configuration }: ImagesService, body: Announced): RefusedFile | null {
   const acceptedTypes = configuration.get("supported.imageTypes");
   if (body.mime_type !== unknownType && !acceptedTypes.includes(body.mime_type)) {
     const message = `Accepted types: ${acceptedTypes.join(", ")}.`;
@@ -90,13 +92,27 @@ async function noRoom(
   return null;
 }
 
-/** Reads the number of bytes that have arrived of an upload of this account; 0 once the upload has ended. */
-export async function readProgress(service: ImagesService, accountId: string, uploadId: string) {
+/** Where an upload is: received bytes, none once it has ended, and the offset that its client continues from. */
+export interface Progress {
+  readonly upload: DirectUpload;
+  readonly received: number;
+  readonly offset: number;
+}
+
+/** Reads the progress of an upload of this account. One by tus that ended without an image reads as missing. */
+export async function readProgress(
+  service: ImagesService,
+  accountId: string,
+  uploadId: string,
+): Promise<Progress | null> {
   const { pool, uploadTarget, clock } = service;
   const upload = await findOwnDirectUpload(pool, accountId, uploadId);
   if (!upload) return null;
-  const isOpen = statusOf(upload, clock.now()) === "open";
-  return { upload, received: isOpen ? await uploadTarget.receivedOf(upload) : 0 };
+  const status = statusOf(upload, clock.now());
+  if (status === "completed") return { upload, received: 0, offset: upload.sizeBytes };
+  if (status !== "open") return upload.metadata === null ? { upload, received: 0, offset: 0 } : null;
+  const received = await uploadTarget.receivedOf(upload);
+  return { upload, received, offset: offsetAfter(upload, received) };
 }
 
 /** Appends a piece to an upload. @throws AppError `image_too_large` beyond the announced size. */

@@ -12,6 +12,8 @@ export interface DirectUpload {
   readonly sizeBytes: number;
   /** Lower-case hex. */
   readonly sha256: string | null;
+  /** The metadata of an upload by tus, as sent; null for one that its client completes. */
+  readonly metadata: string | null;
   readonly state: "open" | "completed" | "cancelled";
   /** The image created from it. */
   readonly imageId: string | null;
@@ -35,11 +37,11 @@ type DirectUploadStatus = (typeof directUploadStatuses)[number];
 const lateMs = minutes(15);
 
 /** Creates an upload without any bytes. */
-export function newDirectUpload(accountId: string, announced: NewUploadBody, now: Date, livesMs: number): DirectUpload {
-  const { filename, mime_type: mimeType, size_bytes: sizeBytes, sha256 = null } = announced;
+export function newDirectUpload(accountId: string, announced: Announced, now: Date, livesMs: number): DirectUpload {
+  const { filename, mime_type: mimeType, size_bytes: sizeBytes, sha256 = null, metadata = null } = announced;
   const expiresAt = new Date(now.getTime() + livesMs);
   const times = { createdAt: now, expiresAt, sweepAt: expiresAt };
-  const file = { filename, mimeType, sizeBytes, sha256 };
+  const file = { filename, mimeType, sizeBytes, sha256, metadata };
   return { id: newId("upl", now.getTime()), accountId, ...file, state: "open", imageId: null, ...times };
 }
 
@@ -48,10 +50,10 @@ export function statusOf({ state, expiresAt }: DirectUpload, now: Date): DirectU
   return state === "open" && now >= expiresAt ? "expired" : state;
 }
 
-/** Closes an upload to further bytes. Its bytes and its file name are removed immediately. */
+/** Closes an upload to further bytes. Its bytes, its file name and its metadata are removed immediately. */
 export function ended(upload: DirectUpload, imageId: string | null, now: Date): DirectUpload {
   const state = imageId === null ? "cancelled" : "completed";
-  return { ...upload, state, imageId, filename: "", sweepAt: now };
+  return { ...upload, state, imageId, filename: "", metadata: upload.metadata && "", sweepAt: now };
 }
 
 /**
@@ -102,6 +104,10 @@ export const NewUploadBody = z
   .meta({ id: "CreateImageUpload" })
   .register(examples, { example: fileExample });
 export type NewUploadBody = z.output<typeof NewUploadBody>;
+
+/** The announcement of a file by tus, with the metadata that describe the image. */
+export const TusAnnouncement = NewUploadBody.extend({ filename: z.string(), metadata: z.string() });
+export type Announced = NewUploadBody & { readonly metadata?: string };
 
 /** The description of the image, given when its bytes have arrived. */
 export const CompletionBody = NewImageFields.meta({ id: "ImageUploadCompletion" }).register(examples, {

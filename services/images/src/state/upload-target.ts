@@ -30,9 +30,23 @@ export async function openResumableTarget(folder: string, baseUrl: string, log: 
     receivedOf: ({ id }) => files.receivedOf(id),
     read: ({ id }) => files.read(id),
     remove: ({ id }) => files.remove(id),
-    append: (upload, piece) => files.append(upload, piece),
+    async append(upload, piece) {
+      if (isLastByteRepeated(upload, piece)) await files.shorten(upload.id, piece.offset);
+      return files.append(upload, piece);
+    },
   };
 }
+
+/**
+ * Returns the offset that a client continues from. An upload by tus is complete once its image exists: until then the
+ * last byte is asked for again, because its client takes the end of the bytes for success.
+ */
+export function offsetAfter({ sizeBytes, metadata }: DirectUpload, received: number): number {
+  return metadata !== null && received === sizeBytes ? sizeBytes - 1 : received;
+}
+
+const isLastByteRepeated = ({ sizeBytes, metadata }: DirectUpload, { offset }: Piece): boolean =>
+  metadata !== null && offset === sizeBytes - 1;
 
 type PresigningStore = ObjectStore & { readonly presignPut: NonNullable<ObjectStore["presignPut"]> };
 

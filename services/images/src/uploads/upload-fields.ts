@@ -6,7 +6,10 @@ import { NewImageFields } from "../state/image-fields.ts";
  * Parses the text parts of an upload by the same rules as the members of a JSON body. `tags` may be a JSON array, a
  * list with commas, or one part per tag; every other part must be unique.
  */
-export function readUploadFields(parts: ReadonlyMap<string, readonly string[]>): NewImageFields {
+export function readUploadFields(
+  parts: ReadonlyMap<string, readonly string[]>,
+  invalid = "A part of the form is not valid.",
+): NewImageFields {
   const repeated = [...parts].filter(([name, values]) => name !== "tags" && values.length > 1).map(([name]) => name);
   if (repeated.length > 0) {
     const details = repeated.map((field): ErrorDetail => ({ field, code: "repeated", message: "Duplicate field." }));
@@ -15,7 +18,7 @@ export function readUploadFields(parts: ReadonlyMap<string, readonly string[]>):
   const given = [...parts].map(([name, values]) => [name, name === "tags" ? tagsFrom(values) : values[0]]);
   const judged = judge(NewImageFields, Object.fromEntries(given));
   if (judged.success) return judged.data;
-  throw new AppError("validation_error", "A part of the form is not valid.", { details: judged.details });
+  throw new AppError("validation_error", invalid, { details: judged.details });
 }
 
 function tagsFrom(values: readonly string[]): unknown {

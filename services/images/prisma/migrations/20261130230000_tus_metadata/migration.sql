@@ -1,0 +1,2 @@
+-- signalbox: expand
+ALTER TABLE "direct_uploads" ADD COLUMN "metadata" TEXT;
