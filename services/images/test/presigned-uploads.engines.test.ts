@@ -45,6 +45,12 @@ test("a file that was put directly into the store becomes an image", async () =>
   await eventually(async () => (await bytesOf(who, upload)) === null);
 });
 
+test("tus is refused where the store takes the bytes", async () => {
+  const headers = { "tus-resumable": "1.0.0", "upload-length": String(photo.length) };
+  assert.equal((await images.send(testPerson(), "POST", "/images/uploads", { headers })).status, 403);
+  assert.equal((await images.send(null, "OPTIONS", "/images/uploads")).headers.get("tus-version"), null);
+});
+
 test("the store accepts exactly the announced bytes, under their type", async () => {
   const who = testPerson();
   const upload = await begin(who, { sha256: sha256Of(photo) });
