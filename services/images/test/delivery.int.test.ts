@@ -134,7 +134,7 @@ test("a screen with more pixels gets more, up to 4096", async () => {
   const tagOf = async (query: string) => (await ask(query)).headers.get("etag");
   assert.equal(await tagOf("width=100&dpr=2.5"), await tagOf("width=250"));
   assert.equal(await tagOf("dpr=3"), await tagOf(""), "without a size there is nothing to multiply");
-  assert.equal(await tagOf("width=90&quality=auto"), await tagOf("width=90&quality=76"));
+  assert.equal(await tagOf("width=90&quality=auto"), await tagOf("width=90&quality=70"));
   assert.equal(await tagOf("width=90&gravity=attention&background=ABCDEF"), await tagOf("width=90"));
   assert.notEqual(
     await tagOf("width=90&height=90&fit=cover&gravity=attention"),

@@ -2,6 +2,7 @@ import type { Metadata, Sharp } from "sharp";
 import type { ColourCoding } from "../colour/colour-codes.ts";
 import type { InputFormat } from "../formats/image-formats.ts";
 import { qualityOf, type Rendition } from "../formats/rendition.ts";
+import type { Size } from "../formats/size.ts";
 
 /** The kind of an original's colours, which renditions keep so that they stay light. */
 export type Colouring = "full" | "grey" | "palette";
@@ -20,15 +21,36 @@ export function mayBeLighterLossless(format: InputFormat, colouring: Colouring, 
   return rendition.format === "webp" && colouring !== "full" && losslessFormats.includes(format);
 }
 
+/** Counted pixels are in memory all at once. */
+const countedPixelsMax = 2_000_000;
+
+/**
+ * Returns true where the colours of a PNG are worth counting: an original in full colour may still be a drawing. Pixels
+ * alone are encoded then, without metadata.
+ */
+export function mayHaveFewColours(
+  format: InputFormat,
+  colouring: Colouring,
+  rendition: Rendition,
+  size: Size,
+): boolean {
+  if (rendition.format !== "png" || rendition.copyright || rendition.p3) return false;
+  const isSmall = size.width * size.height <= countedPixelsMax;
+  return isSmall && colouring === "full" && losslessFormats.includes(format);
+}
+
 /** Encodes the image. Encoders write no metadata by default: location, camera, thumbnail and comments are dropped. */
 export function encodeImage(image: Sharp, rendition: Rendition, colouring: Colouring): Sharp {
   const quality = qualityOf(rendition) ?? undefined;
   switch (rendition.format) {
     case "jpeg":
-      return image.jpeg({ quality: quality as number, chromaSubsampling: "4:2:0" });
+      // Table 2 is tuned for structural similarity: lighter than the standard's at the same look, for no work. A trellis
+      // takes eight times the work, and at the same look it is no lighter.
+      return image.jpeg({ quality: quality as number, chromaSubsampling: "4:2:0", quantisationTable: 2 });
     case "png":
       if (colouring === "palette") return image.png({ palette: true, effort: 4, compressionLevel: 9 });
-      return image.png({ compressionLevel: 6, adaptiveFiltering: false });
+      // As much work as level 6 without filters, for a quarter fewer bytes.
+      return image.png({ compressionLevel: 4, adaptiveFiltering: true });
     case "webp":
       // 2, not 4: 40 % less work for a few per cent of bytes.
       return image.webp({ quality: quality as number, effort: 2 });

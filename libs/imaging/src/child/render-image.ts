@@ -1,5 +1,5 @@
 import { writeFile } from "node:fs/promises";
-import type { OutputInfo, Sharp } from "sharp";
+import sharp, { type OutputInfo, type Sharp } from "sharp";
 import type { ColourCoding } from "../colour/colour-codes.ts";
 import { isEdited } from "../formats/edits.ts";
 import { type Geometry, planGeometry } from "../formats/geometry.ts";
@@ -11,8 +11,16 @@ import type { Size } from "../formats/size.ts";
 import { openImage } from "./codec.ts";
 import { convertColours, readColours } from "./convert-colours.ts";
 import { editPixels } from "./edit-pixels.ts";
-import { type Colouring, colouringOf, encodeImage, encodeNearLossless, mayBeLighterLossless } from "./encode-image.ts";
+import {
+  type Colouring,
+  colouringOf,
+  encodeImage,
+  encodeNearLossless,
+  mayBeLighterLossless,
+  mayHaveFewColours,
+} from "./encode-image.ts";
 import { type Rights, readRights } from "./exif-rights.ts";
+import { hasFewColours } from "./few-colours.ts";
 import { addGainMap, readGainMap, renderGainMap } from "./gain-map.ts";
 import { preferLighterOriginal } from "./lighter-file.ts";
 import { padImage } from "./pad-image.ts";
@@ -67,13 +75,23 @@ function isUnchanged({ geometry, rendition, rights }: RenditionPlan, source: Siz
 
 /** Writes the image, as the lighter one of two where it may be lossless. */
 async function writeImage(image: Sharp, plan: RenditionPlan, from: InputFormat, target: string): Promise<OutputInfo> {
-  const { rendition, colouring } = plan;
+  const { rendition, colouring, geometry } = plan;
+  if (mayHaveFewColours(from, colouring, rendition, geometry.output)) return writeCounted(image, rendition, target);
   const written = await encodeImage(image.clone(), rendition, colouring).toFile(target);
   if (!mayBeLighterLossless(from, colouring, rendition)) return written;
   const { data, info } = await encodeNearLossless(image).toBuffer({ resolveWithObject: true });
   if (info.size >= written.size) return written;
   await writeFile(target, data);
   return info;
+}
+
+/** Writes the image with a palette where that loses nothing. */
+async function writeCounted(image: Sharp, rendition: Rendition, target: string): Promise<OutputInfo> {
+  const { data, info } = await image.raw().toBuffer({ resolveWithObject: true });
+  // Not all of `info`: resizing marks pixels as premultiplied that no longer are.
+  const raw = { width: info.width, height: info.height, channels: info.channels };
+  const colouring = hasFewColours(data, raw.channels) ? "palette" : "full";
+  return encodeImage(sharp(data, { raw }), rendition, colouring).toFile(target);
 }
 
 /** The input of the steps. */

@@ -15,7 +15,8 @@ interface OutputTraits {
   /** The default quality; null for a lossless format. */
   readonly defaultQuality: number | null;
   /**
-   * The quality that looks the same in every format: a structural similarity of some 0.97, measured on our fixtures.
+   * The quality that looks the same in every format: a structural similarity of 0.956 to 0.959, measured on our
+   * fixtures. That of a JPEG by mozjpeg is 0.943 at quality 80, 0.954 at 84.
    */
   readonly autoQuality: number | null;
 }
@@ -27,7 +28,7 @@ export const outputTraits: Readonly<Record<OutputFormat, OutputTraits>> = {
     animation: false,
     sideMax: 65_535,
     defaultQuality: 80,
-    autoQuality: 80,
+    autoQuality: 77,
   },
   png: {
     mimeType: "image/png",
@@ -37,8 +38,8 @@ export const outputTraits: Readonly<Record<OutputFormat, OutputTraits>> = {
     defaultQuality: null,
     autoQuality: null,
   },
-  webp: { mimeType: "image/webp", alpha: true, animation: true, sideMax: 16_383, defaultQuality: 80, autoQuality: 76 },
-  avif: { mimeType: "image/avif", alpha: true, animation: false, sideMax: 16_384, defaultQuality: 50, autoQuality: 53 },
+  webp: { mimeType: "image/webp", alpha: true, animation: true, sideMax: 16_383, defaultQuality: 80, autoQuality: 70 },
+  avif: { mimeType: "image/avif", alpha: true, animation: false, sideMax: 16_384, defaultQuality: 50, autoQuality: 50 },
   gif: {
     mimeType: "image/gif",
     alpha: true,

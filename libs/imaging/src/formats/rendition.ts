@@ -11,7 +11,7 @@ import type { FocalPoint, Size } from "./size.ts";
 export const decoderRelease = releaseOf("sharp");
 
 /** Part of every rendition's key: another encoder produces other bytes. Raise the first number when a step changes. */
-export const encoderVersion = `3-${decoderRelease}`;
+export const encoderVersion = `4-${decoderRelease}`;
 
 /** Background of formats without transparency. */
 export const white = "ffffff";

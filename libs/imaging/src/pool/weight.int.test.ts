@@ -85,6 +85,27 @@ test("a palette stays a palette, also of another size", async () => {
   }
 });
 
+test("a drawing in full colour gets a palette that loses no pixel", async () => {
+  const opaque = await sharp(await logo(400, 300))
+    .toColourspace("srgb")
+    .png({ palette: false })
+    .toBuffer();
+  const clear = await sharp(opaque).ensureAlpha(0.5).png().toBuffer();
+  for (const drawing of [opaque, clear]) {
+    const made = await images.render(drawing, { format: "png", width: 360 });
+    // With metadata to keep, the colours are not counted.
+    const full = await images.render(drawing, { format: "png", width: 360, copyright: true });
+    const [one, other] = [sharp(made.bytes), sharp(full.bytes)];
+    assert.deepEqual([(await one.metadata()).isPalette, (await other.metadata()).isPalette ?? false], [true, false]);
+    assert.ok((await one.raw().toBuffer()).equals(await other.raw().toBuffer()));
+  }
+});
+
+test("a PNG of a photograph keeps its full colours", async () => {
+  const made = await images.render(await noise(300, 200).png().toBuffer(), { format: "png", width: 150 });
+  assert.notEqual((await sharp(made.bytes).metadata()).isPalette, true);
+});
+
 test("grey stays grey where nothing coloured comes beside it", async () => {
   const grey = await noise(300, 200).toColourspace("b-w").png().toBuffer();
   const channelsOf = async (change: Partial<Rendition>) =>
