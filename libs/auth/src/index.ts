@@ -44,6 +44,7 @@ export { createPrincipalClient } from "./principal-client.ts";
 export { internalProperties, principalProperties } from "./properties.ts";
 export { limitedClaim } from "./token-claims.ts";
 export { createTokenVerifier, type TokenVerifier, type VerifiedToken } from "./token-verifier.ts";
+export { expiryOf, isSignedBy, queryOf, readSignature, signatureParameter, signGrant } from "./url-signature.ts";
 
 /** Questions of services to account about principals, with its answers. */
 export { principalProtocol };

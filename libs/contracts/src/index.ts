@@ -78,7 +78,6 @@ export {
   exampleOf,
   examples,
   identifier,
-  liveValues,
   nameFrom,
   overlapSeconds,
   readable,
@@ -91,6 +90,15 @@ export {
   ImageResource,
   imageExample,
 } from "./resources/image.ts";
+export {
+  ImageSigningKeyResource,
+  ImageSigningKeys,
+  IssuedImageSigningKey,
+  ListedImageSigningKey,
+  RotateImageSigningKey,
+  SignedImageUrl,
+  SignedImageUrls,
+} from "./resources/image-signing.ts";
 export { InvitationResource } from "./resources/invitation.ts";
 export { MembershipResource } from "./resources/membership.ts";
 export {

@@ -48,3 +48,4 @@ export { openPrivateDirectory } from "./objects/private-directory.ts";
 export { S3Refusal } from "./objects/s3-connection.ts";
 export { type SealedColumn, startResealing } from "./sealed/resealing.ts";
 export { createSealer, SealError, type SealedPlace, type Sealer } from "./sealed/sealer.ts";
+export { isOfService, type SigningKey, SigningKeyStore, sealedSigningKeys } from "./sealed/signing-key-store.ts";
