@@ -5,6 +5,7 @@ import { deletionApi } from "./images/deletions.ts";
 import { imageApi } from "./images/image-api.ts";
 import { contentRoutes } from "./renditions/content-routes.ts";
 import { signingApi } from "./signing/signing-api.ts";
+import { signingKeyApi } from "./signing/signing-key-api.ts";
 import { statisticsApi } from "./statistics/image-statistics.ts";
 import { uploadApi } from "./uploads/upload-api.ts";
 
@@ -13,8 +14,9 @@ export const serviceEdges = (service: ImagesService): Edges =>
   joinEdges([
     uploadApi(service),
     directUploadApi(service),
-    // Before the paths of images, which would take `statistics` for an id.
+    // Before the paths of images, which would take `statistics` and `signing-keys` for ids.
     statisticsApi(service.imageStatistics, service.clock),
+    signingKeyApi(service),
     imageApi(service),
     { routes: contentRoutes(service) },
     signingApi(service),

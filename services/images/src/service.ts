@@ -18,6 +18,8 @@ import {
   openObjectStore,
   openPrivateDirectory,
   type Sealer,
+  SigningKeyStore,
+  sealedSigningKeys,
 } from "@signalbox/storage";
 import { imageConsumers } from "./consumers.ts";
 import type { ImagesService } from "./context/images-service.ts";
@@ -30,7 +32,6 @@ import { viewImage } from "./state/image.ts";
 import { ImageStore } from "./state/image-store.ts";
 import { RenderBudget } from "./state/render-budget.ts";
 import { RenditionMemory } from "./state/rendition-memory.ts";
-import { SigningKeyStore, sealedSigningKeys } from "./state/signing-key-store.ts";
 import { openResumableTarget, PresignedTarget, type UploadTarget } from "./state/upload-target.ts";
 import { ImageStatistics } from "./statistics/image-statistics.ts";
 import { tooManyBytes } from "./uploads/originals.ts";
@@ -59,7 +60,13 @@ export async function createService(context: Context): Promise<ServiceParts> {
   const { configuration, runner, clock } = context;
   const sealer = createSealer(configuration.get("secrets.keys"));
   const rateLimits = () => [publicContentLimit(context)];
-  const options = { prismaDirectory, rateLimits, sealer, sealedColumns: [sealedSigningKeys], answersFor: [workerJobs] };
+  const options = {
+    prismaDirectory,
+    rateLimits,
+    sealer,
+    sealedColumns: [sealedSigningKeys("images")],
+    answersFor: [workerJobs],
+  };
   const opened = await openService(context, options);
   const { pool, consume, serve } = opened;
   const service = await fillContext(context, opened, sealer);
@@ -118,7 +125,7 @@ async function fillContext(context: Context, opened: OpenedService, sealer: Seal
     outbound: openOutboundClient(context, { allow: configuration.get("images.import.allow") }),
     uploadTarget: await openUploadTarget(context, objects, objectFiles),
     imageStore: new ImageStore(pool, configuration),
-    signingKeyStore: new SigningKeyStore(pool, sealer, clock),
+    signingKeyStore: new SigningKeyStore("images", pool, sealer, clock),
     renditionMemory: new RenditionMemory(configuration.get("images.render.memory")),
     renderBudget: new RenderBudget(clock, () => configuration.get("images.public.render-budget")),
     contentCache: new ContentCache(),

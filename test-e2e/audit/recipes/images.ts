@@ -26,6 +26,13 @@ const sentUpload: Prepare = async (world) => {
   return { by, ids: { ...ids, id, upload_id: id } };
 };
 
+/** A key that the owner holds. */
+const signingKey: Prepare = async (world) => {
+  const { by, ids } = await someone(world);
+  const { id } = (await world.send(by, "/images/signing-keys", { method: "POST" })).json;
+  return { by, ids: { ...ids, id, key_id: id } };
+};
+
 /** Recipes of each audited write to images. */
 export const imagesRecipes: Recipes = {
   ...recipesOf(someone, {
@@ -33,11 +40,16 @@ export const imagesRecipes: Recipes = {
     "POST /images/import": (_, { photoUrl: source_url }) => ({ source_url }),
     "POST /images/uploads": (_, world) => announcement(world),
     "POST /images/signing-keys/rotate": null,
+    "POST /images/signing-keys": null,
     "Mutation.importImage": (_, { photoUrl: sourceUrl }) => ({ sourceUrl }),
     "Mutation.createImageUpload": (_, world) => {
       const { filename, mime_type: mimeType, size_bytes: sizeBytes } = announcement(world);
       return { filename, mimeType, sizeBytes };
     },
+  }),
+  ...recipesOf(signingKey, {
+    "POST /images/signing-keys/{key_id}/rotate": { overlap_seconds: 0 },
+    "DELETE /images/signing-keys/{key_id}": null,
   }),
   ...recipesOf(image, {
     "PATCH /images/{image_id}": { title: "Hills" },

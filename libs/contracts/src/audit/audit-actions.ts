@@ -21,6 +21,7 @@ type AuditSubject =
   | "membership"
   | "image"
   | "image_upload"
+  | "image_signing_key"
   | "webhook_source"
   | "webhook_endpoint"
   | "webhook_delivery"
@@ -128,9 +129,12 @@ export const auditActions = {
   "image_upload.cancel": of("image_upload", "An upload was cancelled before it became an image."),
   "image.sign_url": of(
     "image",
-    "Signed URLs, which show an image to anyone who has them, were created; the fields name the other images of the request.",
+    "Signed URLs, which show an image to anyone who has them, were created; the reason names the other images of the request.",
   ),
   "image.rotate_signing_key": ofAccount("The signing key of image URLs was rotated."),
+  "image_signing_key.create": of("image_signing_key", "A key with which the owner signs image URLs was created."),
+  "image_signing_key.rotate": of("image_signing_key", "The owner's key was replaced by the subject of the entry."),
+  "image_signing_key.delete": of("image_signing_key", "A key that signs image URLs was deleted; its URLs have ended."),
   "webhook_source.create": of("webhook_source", "A source of webhooks was created."),
   "webhook_source.update": of(
     "webhook_source",

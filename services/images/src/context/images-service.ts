@@ -7,12 +7,11 @@ import type { Properties } from "@signalbox/images-service/properties";
 import type { ImagePool } from "@signalbox/imaging";
 import type { OutboundClient } from "@signalbox/net";
 import type { Configuration, Counter, Logger, Tracer, WakeUp } from "@signalbox/runtime";
-import type { Cache, ObjectFiles, ObjectStore, Pool } from "@signalbox/storage";
+import type { Cache, ObjectFiles, ObjectStore, Pool, SigningKeyStore } from "@signalbox/storage";
 import type { ContentCache } from "../state/content-cache.ts";
 import type { ImageStore } from "../state/image-store.ts";
 import type { RenderBudget } from "../state/render-budget.ts";
 import type { RenditionMemory } from "../state/rendition-memory.ts";
-import type { SigningKeyStore } from "../state/signing-key-store.ts";
 import type { UploadTarget } from "../state/upload-target.ts";
 import type { ImageStatistics } from "../statistics/image-statistics.ts";
 

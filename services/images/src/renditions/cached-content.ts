@@ -4,11 +4,10 @@ import { outputTraits, type Rendition, renditionTag } from "@signalbox/imaging";
 import { keyOf } from "../blobs/blob-keys.ts";
 import type { ImagesService } from "../context/images-service.ts";
 import { signatureSecondsLeft } from "../signing/signed-urls.ts";
-import type { CachedContent, ContentDescription } from "../state/content-cache.ts";
+import type { CachedContent, ContentDescription, ValidSignature } from "../state/content-cache.ts";
 import { cacheControl, contentHeaders, type Shown } from "../state/content-headers.ts";
 import type { ContentQuery } from "../state/content-query.ts";
 import { type Image, versionOf } from "../state/image.ts";
-import type { ValidSignature } from "../state/signature.ts";
 import { stillShows, type Viewer } from "./content-access.ts";
 
 /**

@@ -2,10 +2,10 @@ import type { Principal } from "@signalbox/auth";
 import { namedBoxes } from "@signalbox/imaging";
 import type { ImagesService } from "../context/images-service.ts";
 import { judgeSignature, type SignatureVerdict, signatureSecondsLeft } from "../signing/signed-urls.ts";
+import type { ValidSignature } from "../state/content-cache.ts";
 import type { Reach } from "../state/content-headers.ts";
 import { ContentQuery } from "../state/content-query.ts";
 import type { Image } from "../state/image.ts";
-import type { ValidSignature } from "../state/signature.ts";
 
 /** A request for content, before anybody knows if it is allowed. */
 interface Asking {

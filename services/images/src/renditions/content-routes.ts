@@ -89,6 +89,9 @@ const refusals: Readonly<Record<Exclude<Access["outcome"], "seen">, Parameters<t
   ),
   "switched-off": forbidden("Signed URLs are switched off."),
   expired: forbidden("The signed URL has expired."),
+  "too-far-away": forbidden(
+    "The signed URL expires more than eight days from now, the longest that your key may sign.",
+  ),
   invalid: forbidden("The signature is not valid."),
 };
 

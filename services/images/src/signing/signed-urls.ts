@@ -1,19 +1,20 @@
-import type { Caller } from "@signalbox/auth";
-import { hours } from "@signalbox/core";
-import { audited } from "@signalbox/service";
-import { inTransaction, olderAfter, type Tx } from "@signalbox/storage";
-import type { ImagesService } from "../context/images-service.ts";
-import { trackingParameters } from "../state/content-query.ts";
-import { type Image, versionOf } from "../state/image.ts";
 import {
+  type Caller,
   expiryOf,
   isSignedBy,
   queryOf,
   readSignature,
-  sign,
   signatureParameter,
-  type ValidSignature,
-} from "../state/signature.ts";
+  signGrant,
+} from "@signalbox/auth";
+import { seconds } from "@signalbox/core";
+import { audited } from "@signalbox/service";
+import { inTransaction } from "@signalbox/storage";
+import type { ImagesService } from "../context/images-service.ts";
+import type { ValidSignature } from "../state/content-cache.ts";
+import { trackingParameters } from "../state/content-query.ts";
+import { type Image, versionOf } from "../state/image.ts";
+import { isOfOwner, longestLifeMs } from "./signing-keys.ts";
 
 /** A requested form, as the parameters of its content. */
 type SignedForm = Readonly<Record<string, unknown>> & { readonly id?: string | undefined };
@@ -26,6 +27,7 @@ export type SignatureVerdict =
   | ValidSignature
   | { readonly outcome: "switched-off" }
   | { readonly outcome: "expired" }
+  | { readonly outcome: "too-far-away" }
   | { readonly outcome: "invalid" };
 
 /**
@@ -66,15 +68,16 @@ export async function openSigner(service: ImagesService, caller: Caller, imageId
   if (!isOffered(service)) return null;
   const key = await signingKeyStore.forSigning(caller.accountId);
   const expiresAt = expiryOf(clock.nowMs(), livesSeconds);
-  const [subject, ...fields] = imageIds;
+  const [subject, ...others] = imageIds;
   if (subject !== undefined) {
-    const entry = audited(caller, { action: "image.sign_url", subject, fields });
+    const reason = others.length > 0 ? others.join(", ") : null;
+    const entry = audited(caller, { action: "image.sign_url", subject, reason });
     await inTransaction(pool, (tx) => outbox.append(tx, [entry]));
   }
   const signUrl: SignUrl = (url) => {
     const { pathname, searchParams: parameters } = new URL(url);
-    const imageId = pathname.split("/").at(-2) ?? "";
-    return `${url}&${signatureParameter}=${sign(key, { imageId, parameters: new Map(parameters), expiresAt })}`;
+    const grant = { path: contentPath(pathname.split("/").at(-2)), parameters: new Map(parameters), expiresAt };
+    return `${url}&${signatureParameter}=${signGrant(key, grant)}`;
   };
   return { signUrl, expiresAt: new Date(expiresAt * 1000) };
 }
@@ -93,9 +96,10 @@ export async function judgeSignature(
   const { expiresAt } = read;
   const isMeant = (name: string) => name !== signatureParameter && !trackingParameters.test(name);
   const parameters = new Map([...new URLSearchParams(query)].filter(([name]) => isMeant(name)));
-  if (!isSignedBy(key, read, { imageId, parameters, expiresAt })) return { outcome: "invalid" };
+  if (!isSignedBy(key, read, { path: contentPath(imageId), parameters, expiresAt })) return { outcome: "invalid" };
   const secondsLeft = secondsUntil(service, expiresAt);
   if (secondsLeft <= 0) return { outcome: "expired" };
+  if (isOfOwner(key) && seconds(secondsLeft) > longestLifeMs) return { outcome: "too-far-away" };
   return { outcome: "valid", accountId: key.accountId, secondsLeft, key, expiresAt };
 }
 
@@ -105,25 +109,10 @@ export function signatureSecondsLeft(service: ImagesService, { key, expiresAt }:
   return Math.max(0, secondsUntil(service, expiresAt));
 }
 
+/** The path that a signature is about, wherever the service is mounted. */
+const contentPath = (imageId: string | undefined): string => `/images/${imageId}/content`;
+
 const isOffered = ({ configuration }: ImagesService): boolean => configuration.get("capabilities.signedUrls");
 
 const secondsUntil = ({ clock }: ImagesService, expiresAt: number): number =>
   Math.floor(expiresAt - clock.nowMs() / 1000);
-
-/** The signing key and the previous one, whose URLs stay valid. */
-const liveMax = 2;
-/** Every URL that a key signed has expired by then: it lives for a week, and up to a day is added. */
-const longestOverlapMs = hours(8 * 24);
-
-/**
- * Rotates an account's key, and returns the new one and the older ones. URLs of the previous key stay valid until they
- * expire, the overlap ends or the next rotation; those of older keys end now, so no limit refuses a rotation.
- */
-export async function rotateSigningKey(service: ImagesService, tx: Tx, caller: Caller, overlapMs = longestOverlapMs) {
-  const { signingKeyStore, outbox, clock } = service;
-  const keys = await signingKeyStore.lock(tx, caller.accountId);
-  const older = olderAfter(keys, { overlapMs, now: clock.now() }).slice(0, liveMax - 1);
-  const key = await signingKeyStore.replace(tx, caller.accountId, keys, older);
-  await outbox.append(tx, [audited(caller, { action: "image.rotate_signing_key" })]);
-  return { key, older };
-}

@@ -1,13 +1,11 @@
-import { examples, identifier, imageExample, liveValues, overlapSeconds, timestamp } from "@signalbox/contracts";
-import { seconds } from "@signalbox/core";
+import { exampleOf, examples, imageExample, SignedImageUrl, SignedImageUrls } from "@signalbox/contracts";
 import type { HttpResponse } from "@signalbox/http";
 import { type Edges, edgesOf, operation } from "@signalbox/service";
-import { viewValue } from "@signalbox/storage";
 import { z } from "zod";
 import type { ImagesService } from "../context/images-service.ts";
 import { ContentForm } from "../state/content-query.ts";
 import { sideMax } from "../state/image.ts";
-import { rotateSigningKey, signForms } from "./signed-urls.ts";
+import { signForms } from "./signed-urls.ts";
 
 const isWithin = (length = 0, dpr = 1) => Math.round(length * dpr) <= sideMax;
 const tooLarge = (path: "width" | "height") => ({
@@ -49,55 +47,12 @@ const SignedUrlBody = withinSides(
   .meta({ id: "SignedImageUrlRequest" })
   .register(examples, { example: { width: 960, format: "webp", expires_in_seconds: 3600 } });
 
-const signedExample = {
-  url: `${imageExample.url}&width=960&signature=v1.key_5Yb0cPq7TnV2sKxW9mRdLh.1767258000.l0d9Xz3yqf8cJm4bq0bW1n7v5x2c8r6t4u9k1e3h5g7`,
-  expires_at: "2026-01-01T09:00:00.000Z",
-};
-
-const url = z.string().describe("Absolute URL. Treat it as a credential.");
-const SignedUrlView = z
-  .object({ url, expires_at: timestamp })
-  .meta({ id: "SignedImageUrl" })
-  .register(examples, { example: signedExample });
-
-const outcome = z.enum(["signed", "missing"]).describe("`missing` for an image that the account does not have.");
-const SignedForm = z.object({ outcome, url: url.nullable() }).describe("The outcome for one rendition.");
-const SignedUrlsView = z
-  .object({ items: z.array(SignedForm).describe("The outcomes in the order of the request."), expires_at: timestamp })
-  .meta({ id: "SignedImageUrls" })
-  .register(examples, {
-    example: { items: [{ outcome: "signed", url: signedExample.url }], expires_at: signedExample.expires_at },
-  });
-
-const RotationBody = z
-  .strictObject({
-    overlap_seconds: overlapSeconds("URLs of the current key stay valid. Default: until they expire").optional(),
-  })
-  .meta({ id: "RotateImageSigningKey" })
-  .register(examples, { example: { overlap_seconds: 3_600 } });
-
-const SigningKeyView = z
-  .object({ id: identifier("The key"), created_at: timestamp, secrets: liveValues("keys") })
-  .meta({ id: "ImageSigningKey" })
-  .register(examples, {
-    example: {
-      id: "key_5Yb0cPq7TnV2sKxW9mRdLh",
-      created_at: "2026-01-01T09:00:00.000Z",
-      secrets: [
-        { id: "key_5Yb0cPq7TnV2sKxW9mRdLh", created_at: "2026-01-01T09:00:00.000Z", ends_at: null },
-        {
-          id: "key_3kVn7RtY1bQzXw5Lm9PdHc",
-          created_at: "2025-10-01T09:00:00.000Z",
-          ends_at: "2026-01-09T09:00:00.000Z",
-        },
-      ],
-    },
-  });
-
-const SignedView = z.union([SignedUrlView, SignedUrlsView]).register(examples, { example: signedExample });
+const SignedView = z
+  .union([SignedImageUrl, SignedImageUrls])
+  .register(examples, { example: exampleOf(SignedImageUrl) });
 const write = { scopes: ["images:write"] } as const;
 
-/** Signed URLs at both edges, and the keys that sign them, which are rotated over REST alone. */
+/** Signed URLs at both edges. */
 export function signingApi(service: ImagesService): Edges {
   return edgesOf(
     {
@@ -133,22 +88,6 @@ export function signingApi(service: ImagesService): Edges {
           names: { image_id: "id" },
         },
       }),
-      rotateImageSigningKey: operation({
-        summary: "Rotate the key that signs URLs",
-        description:
-          "URLs of the current key stay valid until they expire, the overlap ends or the key is rotated again; those of the previous key stop working now. With an overlap of 0, all stop working now.",
-        auth: { ...write, stepUp: true },
-        audit: "image.rotate_signing_key",
-        input: RotationBody,
-        create: (tx, { caller, input: { overlap_seconds } }) =>
-          rotateSigningKey(service, tx, caller, overlap_seconds === undefined ? undefined : seconds(overlap_seconds)),
-        rest: {
-          post: "/images/signing-keys/rotate",
-          responses: { 201: SigningKeyView },
-          answer: ({ key, older }) =>
-            shown({ id: key.id, created_at: key.createdAt.toISOString(), secrets: [key, ...older].map(viewValue) }),
-        },
-      }),
     },
     { errors: "image", exampleIds: { image_id: imageExample.id } },
   );
@@ -156,5 +95,5 @@ export function signingApi(service: ImagesService): Edges {
 
 const itemOf = (url: string | null) => ({ outcome: url === null ? "missing" : "signed", url });
 
-/** A created value without a URL of its own. */
-const shown = (value: unknown): HttpResponse => ({ status: 201, body: { kind: "json", value } });
+/** Answers a created value without a URL of its own. */
+export const shown = (value: unknown): HttpResponse => ({ status: 201, body: { kind: "json", value } });

@@ -1,11 +1,22 @@
 import { timingSafeEqual } from "node:crypto";
 import type { IncomingMessage } from "node:http";
+import { signatureParameter } from "@signalbox/auth";
 import { KiB, MiB } from "@signalbox/core";
+import type { SigningKey } from "@signalbox/storage";
 import { LRUCache } from "lru-cache";
 import type { Shown } from "./content-headers.ts";
 import type { ContentQuery } from "./content-query.ts";
 import type { Image } from "./image.ts";
-import { signatureParameter, type ValidSignature } from "./signature.ts";
+
+/** A signature that is valid for its request, with a key of this account. */
+export interface ValidSignature {
+  readonly outcome: "valid";
+  readonly accountId: string;
+  readonly secondsLeft: number;
+  readonly key: SigningKey;
+  /** Seconds since 1970. */
+  readonly expiresAt: number;
+}
 
 /** The validator and the headers of content. */
 export interface ContentDescription {

@@ -63,7 +63,7 @@ const choices: readonly Overlap[] = [
 ];
 
 const rotate = (seconds: number | null) =>
-  api.images.rotateSigningKey(seconds === null ? {} : { overlap_seconds: seconds });
+  api.imageSigningKeys.rotate(seconds === null ? {} : { overlap_seconds: seconds });
 
 /** The key that signs the account's image URLs. It never leaves the deployment; a new one ends the URLs of old ones. */
 function SigningKey() {
