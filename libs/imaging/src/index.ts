@@ -1,6 +1,8 @@
 export { chooseFormat, keptFormat } from "./formats/choose-format.ts";
+export { chooseRendition, type RenditionChoice, sideMax } from "./formats/choose-rendition.ts";
 export { readRectangle, rectanglePattern, withinImage } from "./formats/crop.ts";
 export { editMax } from "./formats/edits.ts";
+export { type OnDemandRendition, renditionsToEvict } from "./formats/evict-renditions.ts";
 export { fits, planGeometry } from "./formats/geometry.ts";
 export { inputFormatOf, type OutputFormat, outputFormats, outputTraits } from "./formats/image-formats.ts";
 export type { FatalOutcome, JobOutcome, RenderedFile } from "./formats/image-jobs.ts";
@@ -8,12 +10,10 @@ export { defaultImageLimits, type ImageFacts, type ImageLimits } from "./formats
 export {
   canonicalRendition,
   contentVersion,
-  isOfThisEncoder,
   namedBoxes,
   type Rendition,
   renditionKey,
   renditionTag,
-  withoutEncoder,
 } from "./formats/rendition.ts";
 export type { Rotation } from "./formats/rotate.ts";
 export type { FocalPoint, Size } from "./formats/size.ts";

@@ -1,5 +1,6 @@
 import type { RenditionResult } from "@signalbox/contracts";
 import { minutes } from "@signalbox/core";
+import type { OnDemandRendition } from "@signalbox/imaging";
 import { freshBatch } from "@signalbox/service";
 import { type Queryable, sql, type Tx } from "@signalbox/storage";
 import { renderedEntry } from "../statistics/image-statistics.ts";
@@ -26,11 +27,6 @@ interface RenditionClaim {
 interface StoredSize {
   readonly key: string;
   readonly sizeBytes: number;
-}
-
-/** A rendition that was stored on demand. */
-export interface OnDemandRendition extends StoredSize {
-  readonly seenAt: Date;
 }
 
 const statements = {

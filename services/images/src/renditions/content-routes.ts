@@ -13,13 +13,13 @@ import {
   refused,
   stream,
 } from "@signalbox/http";
-import { outputFormats, outputTraits, type Rendition } from "@signalbox/imaging";
+import { outputFormats, outputTraits, type Rendition, sideMax } from "@signalbox/imaging";
 import { originalKey } from "../blobs/blob-keys.ts";
 import type { ImagesService } from "../context/images-service.ts";
 import type { ContentDescription } from "../state/content-cache.ts";
 import { contentRange, disposition, outOfRange, partOf } from "../state/content-headers.ts";
 import { ContentQuery, trackingParameters } from "../state/content-query.ts";
-import { type Image, sideMax } from "../state/image.ts";
+import type { Image } from "../state/image.ts";
 import { answerFromCache, describeContent } from "./cached-content.ts";
 import { type Access, judgeAccess, type Viewer } from "./content-access.ts";
 import { expectedMs } from "./make-rendition.ts";

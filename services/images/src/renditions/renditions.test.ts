@@ -1,86 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createManualClock, seconds } from "@signalbox/core";
-import { fits, planGeometry, type Rendition, renditionKey } from "@signalbox/imaging";
-import fc from "fast-check";
 import { partOf } from "../state/content-headers.ts";
 import { ContentQuery } from "../state/content-query.ts";
-import { factsOf, newImage } from "../state/image.ts";
-import { NewImageFields } from "../state/image-fields.ts";
 import { RenderBudget } from "../state/render-budget.ts";
 import { RenditionMemory, SharedWork } from "../state/rendition-memory.ts";
-import { chooseRendition } from "./choose-rendition.ts";
 import { mayTransform, widthLadder } from "./content-access.ts";
-import { renditionsToEvict } from "./stored-renditions.ts";
-
-const image = newImage(
-  "acc_1",
-  {
-    filename: "photo.jpg",
-    sha256: "a".repeat(64),
-    sizeBytes: 9,
-    placeholder: "AAAA",
-    dominantColor: "#102030",
-    colorSpace: "srgb",
-    hdr: null,
-    facts: {
-      format: "jpeg",
-      mimeType: "image/jpeg",
-      width: 1000,
-      height: 500,
-      frames: 1,
-      hasAlpha: false,
-      isProgressive: false,
-    },
-  },
-  NewImageFields.parse({ visibility: "public" }),
-  new Date(),
-);
-
-function choose(given: Record<string, string>, accept: string, options: { avif?: boolean; max?: number } = {}) {
-  const { avif: isAvifOffered = true, max = 20_000 } = options;
-  const choice = chooseRendition(image, { query: ContentQuery.parse(given), accept, isAvifOffered }, max);
-  if (!("rendition" in choice)) return choice.outcome;
-  const later = choice.outcome === "chosen" && choice.later ? ` before ${choice.later.format}` : "";
-  return `${choice.outcome} ${choice.rendition.format}${later}`;
-}
-
-test("an AVIF too large to wait for is made later: another format now, or none when only AVIF is acceptable", () => {
-  assert.equal(choose({ width: "640" }, "image/avif,image/webp,*/*;q=0.5"), "chosen webp before avif");
-  assert.equal(choose({ width: "640" }, "image/avif"), "only-later avif");
-  assert.equal(choose({ width: "100" }, "image/avif"), "chosen avif");
-});
-
-test("a stored AVIF is shown at any size", () => {
-  assert.equal(choose({ width: "640" }, "image/avif", { max: Number.POSITIVE_INFINITY }), "chosen avif");
-});
-
-test("a disabled AVIF is never promised", () => {
-  assert.equal(choose({ width: "640" }, "image/avif,image/webp", { avif: false }), "chosen webp");
-  assert.equal(choose({ width: "640" }, "image/avif", { avif: false }), "not-acceptable");
-});
-
-test("a dense screen gets the size of its pixels, up to the longest side", () => {
-  const tenths = fc.integer({ min: 10, max: 40 }).map((factor) => factor / 10);
-  const side = fc.integer({ min: 1, max: 4096 });
-  const optional = { width: fc.option(side), height: fc.option(side), fit: fc.constantFrom(...fits) };
-  const chosen = (given: Record<string, string>) =>
-    chooseRendition(image, { query: ContentQuery.parse(given), accept: "image/webp", isAvifOffered: true }, 0);
-  const asText = (given: Record<string, unknown>) =>
-    Object.fromEntries(Object.entries(given).flatMap(([name, value]) => (value === null ? [] : [[name, `${value}`]])));
-  fc.assert(
-    fc.property(fc.record(optional), fc.boolean(), tenths, ({ fit, ...sides }, enlarge, dpr) => {
-      const dense = chosen(asText({ ...sides, fit, enlarge, dpr }));
-      const times = (length: number | null) => length && Math.round(length * dpr);
-      const [width, height] = [times(sides.width), times(sides.height)];
-      if (Math.max(width ?? 0, height ?? 0) > 4096) return assert.equal(dense.outcome, "too-large");
-      assert.deepEqual(dense, chosen(asText({ width, height, fit, enlarge })));
-      if (dense.outcome !== "chosen") return;
-      const { output } = planGeometry(factsOf(image), dense.rendition);
-      assert.ok(Math.max(output.width, output.height) <= 4096);
-    }),
-  );
-});
 
 const judged = (text: string) => {
   const query = ContentQuery.parse(Object.fromEntries(new URLSearchParams(text)));
@@ -184,29 +109,6 @@ test("a failure reaches all waiting callers but no later one", async () => {
   const fail = () => Promise.reject(new Error("no"));
   for (const waiting of [shared.join("a", fail), shared.join("a", fail)]) await assert.rejects(waiting, /no/);
   assert.equal(shared.has("a"), false);
-});
-
-const box = { height: null, fit: "inside", enlarge: false, focalPoint: null, format: "jpeg", quality: 80 } as const;
-const keyOf = (width: number) => renditionKey("a".repeat(64), { ...box, width } satisfies Rendition);
-const older = (key: string) => key.replace(/-\d+-[\d.]+\.jpeg$/, "-1-0.1.0.jpeg");
-const one = (key: string, seen: number, sizeBytes = 10) => ({ key, sizeBytes, seenAt: new Date(seen) });
-const roomy = { countMax: 100, bytesMax: 10_000 };
-
-test("the least recently used go first until number or bytes fit", () => {
-  const stored = [1, 2, 3, 4].map((width) => one(keyOf(width), width));
-  assert.deepEqual(renditionsToEvict(stored, roomy), []);
-  assert.deepEqual(renditionsToEvict(stored, { ...roomy, countMax: 2 }), [keyOf(2), keyOf(1)]);
-  assert.deepEqual(renditionsToEvict(stored, { ...roomy, bytesMax: 35 }), [keyOf(1)]);
-});
-
-test("one that is too large by itself evicts no other", () => {
-  const stored = [one(keyOf(1), 1), one(keyOf(2), 2, 1_000), one(keyOf(3), 3)];
-  assert.deepEqual(renditionsToEvict(stored, { ...roomy, bytesMax: 100 }), [keyOf(2)]);
-});
-
-test("an older encoder's rendition is removed once its replacement exists, and kept until then", () => {
-  const stored = [one(older(keyOf(1)), 9), one(keyOf(1), 1), one(older(keyOf(2)), 9)];
-  assert.deepEqual(renditionsToEvict(stored, roomy), [older(keyOf(1))]);
 });
 
 test("no more bytes are kept than allowed: the least recently used go first", () => {

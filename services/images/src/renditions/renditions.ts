@@ -1,13 +1,12 @@
 import { minutes, newId } from "@signalbox/core";
-import type { Rendition } from "@signalbox/imaging";
+import { chooseRendition, type Rendition, type RenditionChoice } from "@signalbox/imaging";
 import { inTransaction } from "@signalbox/storage";
 import { keyOf } from "../blobs/blob-keys.ts";
 import { claimRenditionRequest, isRenditionRefused, isRenditionStored } from "../blobs/rendition-store.ts";
 import type { ImagesService } from "../context/images-service.ts";
 import type { ContentQuery } from "../state/content-query.ts";
-import type { Image } from "../state/image.ts";
+import { factsOf, type Image } from "../state/image.ts";
 import { singleRenderRequested } from "../state/render-job.ts";
-import { chooseRendition, type RenditionChoice } from "./choose-rendition.ts";
 
 /** Longer than any job takes; an older request was lost and may be repeated. */
 const staleAfterMs = minutes(10);
@@ -16,18 +15,20 @@ const staleAfterMs = minutes(10);
 export async function chooseContent(
   service: ImagesService,
   image: Image,
-  query: ContentQuery,
+  form: ContentQuery,
   accept: string | undefined,
 ): Promise<RenditionChoice> {
   const { configuration, pool, renditionMemory } = service;
-  const request = { query, accept, isAvifOffered: configuration.get("capabilities.imageAvif") };
-  const choice = chooseRendition(image, request, configuration.get("images.render.avif-pixels"));
+  const { focalPoint, colorSpace } = image;
+  const recorded = { facts: factsOf(image), focalPoint, colorSpace };
+  const request = { form, accept, isAvifOffered: configuration.get("capabilities.imageAvif") };
+  const choice = chooseRendition(recorded, request, configuration.get("images.render.avif-pixels"));
   const awaited = awaitedOf(choice);
   if (awaited === null) return choice;
   const key = keyOf(image, awaited);
   const isStored = renditionMemory.stored.has(key) || (await isRenditionStored(pool, key));
   if (isStored) renditionMemory.stored.set(key, true);
-  return isStored ? chooseRendition(image, request, Number.POSITIVE_INFINITY) : choice;
+  return isStored ? chooseRendition(recorded, request, Number.POSITIVE_INFINITY) : choice;
 }
 
 /** Returns the rendition that would be shown if it were stored. */

@@ -1,12 +1,11 @@
 import type { Readable } from "node:stream";
 import { AppError, minutes } from "@signalbox/core";
-import { isOfThisEncoder, outputTraits, type RenderedFile, type Rendition, withoutEncoder } from "@signalbox/imaging";
+import { outputTraits, type RenderedFile, type Rendition, renditionsToEvict } from "@signalbox/imaging";
 import type { ObjectStore } from "@signalbox/storage";
 import { renditionPrefix } from "../blobs/blob-keys.ts";
 import {
   listRenditionsOnDemand,
   markRenditionSeen,
-  type OnDemandRendition,
   removeRenditions,
   saveRendition,
 } from "../blobs/rendition-store.ts";
@@ -128,27 +127,4 @@ async function bytesOf(stream: Readable): Promise<Buffer> {
   const chunks: Buffer[] = [];
   for await (const chunk of stream) chunks.push(chunk as Buffer);
   return Buffer.concat(chunks);
-}
-
-/**
- * Chooses renditions to evict: those of an older encoder that a newer one has replaced, then the least recently used
- * beyond the bounds.
- */
-export function renditionsToEvict(
-  stored: readonly OnDemandRendition[],
-  { countMax, bytesMax }: { readonly countMax: number; readonly bytesMax: number },
-): string[] {
-  const current = new Set(stored.filter(({ key }) => isOfThisEncoder(key)).map(({ key }) => withoutEncoder(key)));
-  const isReplaced = ({ key }: OnDemandRendition) => !isOfThisEncoder(key) && current.has(withoutEncoder(key));
-  const kept = stored
-    .filter((one) => !isReplaced(one))
-    .sort((a, b) => b.seenAt.getTime() - a.seenAt.getTime() || (a.key < b.key ? -1 : 1));
-  let [count, bytes] = [0, 0];
-  const gone = kept.filter(({ sizeBytes }) => {
-    if (count >= countMax || bytes + sizeBytes > bytesMax) return true;
-    count++;
-    bytes += sizeBytes;
-    return false;
-  });
-  return [...stored.filter(isReplaced), ...gone].map(({ key }) => key);
 }

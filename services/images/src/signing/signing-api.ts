@@ -1,10 +1,10 @@
 import { exampleOf, examples, imageExample, SignedImageUrl, SignedImageUrls } from "@signalbox/contracts";
 import type { HttpResponse } from "@signalbox/http";
+import { sideMax } from "@signalbox/imaging";
 import { type Edges, edgesOf, operation } from "@signalbox/service";
 import { z } from "zod";
 import type { ImagesService } from "../context/images-service.ts";
 import { ContentForm } from "../state/content-query.ts";
-import { sideMax } from "../state/image.ts";
 import { signForms } from "./signed-urls.ts";
 
 const isWithin = (length = 0, dpr = 1) => Math.round(length * dpr) <= sideMax;

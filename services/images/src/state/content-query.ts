@@ -1,7 +1,14 @@
 import { booleanParameter } from "@signalbox/http";
-import { editMax, fits, outputFormats, type Rotation, readRectangle, rectanglePattern } from "@signalbox/imaging";
+import {
+  editMax,
+  fits,
+  outputFormats,
+  type Rotation,
+  readRectangle,
+  rectanglePattern,
+  sideMax,
+} from "@signalbox/imaging";
 import { z } from "zod";
-import { sideMax } from "./image.ts";
 
 const side = z.int().min(1).max(sideMax).optional();
 

@@ -41,9 +41,6 @@ export interface Image extends StoredFile, Omit<ImageFacts, "format"> {
   readonly updatedAt: Date;
 }
 
-/** Longest side that may be requested, and that enlarging produces. */
-export const sideMax = 4096;
-
 /** A stored file with its facts: all that a record needs. */
 export interface Original extends StoredFile {
   readonly facts: ImageFacts;

@@ -1,16 +1,14 @@
-import {
-  canonicalRendition,
-  chooseFormat,
-  type OutputFormat,
-  outputFormats,
-  outputTraits,
-  planGeometry,
-  type Rendition,
-  type Size,
-  withinImage,
-} from "@signalbox/imaging";
-import type { ContentQuery } from "../state/content-query.ts";
-import { factsOf, type Image, sideMax } from "../state/image.ts";
+import { chooseFormat } from "./choose-format.ts";
+import { withinImage } from "./crop.ts";
+import type { Edits } from "./edits.ts";
+import { type Fit, planGeometry } from "./geometry.ts";
+import { type OutputFormat, outputFormats, outputTraits } from "./image-formats.ts";
+import type { ImageFacts } from "./image-limits.ts";
+import { canonicalRendition, type Rendition } from "./rendition.ts";
+import type { FocalPoint, Size } from "./size.ts";
+
+/** Longest side that may be requested, and that enlarging produces. */
+export const sideMax = 4096;
 
 export type RenditionChoice =
   /** `later` is a better format that is worth making in the background. */
@@ -22,11 +20,34 @@ export type RenditionChoice =
   /** The rectangle of `crop` lies beside the image, or it has fewer frames. */
   | { readonly outcome: "outside"; readonly field: "crop" | "frame" };
 
+/** The form in which an image is requested. */
+export interface RequestedForm extends Omit<Edits, "trim"> {
+  readonly width?: number | undefined;
+  readonly height?: number | undefined;
+  readonly dpr?: number | undefined;
+  readonly fit: Fit;
+  readonly enlarge: boolean;
+  readonly gravity: "focal" | "attention";
+  readonly background?: string | undefined;
+  readonly quality?: number | "auto" | undefined;
+  readonly format: OutputFormat | "auto";
+  readonly metadata: "none" | "copyright";
+  readonly color: "srgb" | "p3";
+  readonly trim: boolean;
+}
+
 /** A request for an image's content. */
 export interface ContentRequest {
-  readonly query: ContentQuery;
+  readonly form: RequestedForm;
   readonly accept: string | undefined;
   readonly isAvifOffered: boolean;
+}
+
+/** An original, with what its record says about it. */
+export interface RecordedImage {
+  readonly facts: ImageFacts;
+  readonly focalPoint: FocalPoint | null;
+  readonly colorSpace: string | null;
 }
 
 /**
@@ -34,25 +55,22 @@ export interface ContentRequest {
  * shown first.
  */
 export function chooseRendition(
-  image: Image,
-  { query, accept, isAvifOffered }: ContentRequest,
+  { facts, focalPoint, colorSpace }: RecordedImage,
+  { form, accept, isAvifOffered }: ContentRequest,
   avifPixelsMax: number,
 ): RenditionChoice {
-  const facts = factsOf(image);
-  const { fit, enlarge, dpr = 1, quality = null, background, crop, rotate, blur, round, pad, frame } = query;
+  const { fit, enlarge, dpr = 1, quality = null, background, crop, rotate, blur, round, pad, frame } = form;
   if (crop && !withinImage(crop, facts)) return { outcome: "outside", field: "crop" };
-  if (frame !== undefined && frame > image.frames) return { outcome: "outside", field: "frame" };
-  const [width, height] = [query.width, query.height].map((side) =>
-    side === undefined ? null : Math.round(side * dpr),
-  );
+  if (frame !== undefined && frame > facts.frames) return { outcome: "outside", field: "frame" };
+  const [width, height] = [form.width, form.height].map((side) => (side === undefined ? null : Math.round(side * dpr)));
   if (Math.max(width ?? 0, height ?? 0) > sideMax) return { outcome: "too-large", field: "dpr" };
-  const edits = { crop, rotate, trim: query.trim || undefined, blur, round, pad, frame };
-  const box = { width: width ?? null, height: height ?? null, fit, enlarge, focalPoint: image.focalPoint, ...edits };
+  const edits = { crop, rotate, trim: form.trim || undefined, blur, round, pad, frame };
+  const box = { width: width ?? null, height: height ?? null, fit, enlarge, focalPoint, ...edits };
   const look: { attention?: true; background?: string; copyright?: true; p3?: true } = {};
-  if (query.gravity === "attention") look.attention = true;
+  if (form.gravity === "attention") look.attention = true;
   if (background !== undefined) look.background = background;
-  if (query.metadata === "copyright") look.copyright = true;
-  if (query.color === "p3" && image.colorSpace === "display_p3") look.p3 = true;
+  if (form.metadata === "copyright") look.copyright = true;
+  if (form.color === "p3" && colorSpace === "display_p3") look.p3 = true;
   const qualityIn = (format: OutputFormat) => (quality === "auto" ? outputTraits[format].autoQuality : quality);
   const renditionIn = (format: OutputFormat) =>
     canonicalRendition({ ...box, ...look, format, quality: qualityIn(format) }, facts);
@@ -61,7 +79,7 @@ export function chooseRendition(
   if (isEnlargedTooFar(edited, output)) return { outcome: "too-large", field: "enlarge" };
   const choice = chooseFormat({
     accept,
-    requested: query.format,
+    requested: form.format,
     source: facts,
     offered: isAvifOffered ? outputFormats : outputFormats.filter((format) => format !== "avif"),
     output,
