@@ -61,6 +61,8 @@ export {
 export { queryTextOf } from "./request/query.ts";
 export { bodyTooSlow, readBody } from "./request/read-body.ts";
 export { untilDrained } from "./responses/backpressure.ts";
+export { type BytePart, contentRange, outOfRange, partOf } from "./responses/byte-range.ts";
+export { disposition } from "./responses/disposition.ts";
 export { createDocumentAnswer, variesByCoding } from "./responses/document-answer.ts";
 export { refusedWith, statusOf } from "./responses/error-response.ts";
 export { etagOfAnswer, ifMatch, isNotModified, strongEtag } from "./responses/etag.ts";

@@ -2,11 +2,15 @@ import type { Principal } from "@signalbox/auth";
 import { imageExample } from "@signalbox/contracts";
 import {
   bytes,
+  contentRange,
   createRoutes,
+  disposition,
   type HttpResponse,
   isNotModified,
   type KnownAnswers,
   notModified,
+  outOfRange,
+  partOf,
   queryTextOf,
   type RouteInput,
   type Routes,
@@ -17,7 +21,6 @@ import { outputFormats, outputTraits, type Rendition, sideMax } from "@signalbox
 import { originalKey } from "../blobs/blob-keys.ts";
 import type { ImagesService } from "../context/images-service.ts";
 import type { ContentDescription } from "../state/content-cache.ts";
-import { contentRange, disposition, outOfRange, partOf } from "../state/content-headers.ts";
 import { ContentQuery, trackingParameters } from "../state/content-query.ts";
 import type { Image } from "../state/image.ts";
 import { answerFromCache, describeContent } from "./cached-content.ts";

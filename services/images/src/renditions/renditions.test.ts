@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createManualClock, seconds } from "@signalbox/core";
-import { partOf } from "../state/content-headers.ts";
 import { ContentQuery } from "../state/content-query.ts";
 import { RenderBudget } from "../state/render-budget.ts";
 import { RenditionMemory, SharedWork } from "../state/rendition-memory.ts";
@@ -26,30 +25,6 @@ test("the forms of the record are always shown, the ladder unless signed, everyt
   for (const text of ofRecord) assert.deepEqual(judged(text), [true, true, true], text);
   for (const text of [...onLadder, ...asFormat]) assert.deepEqual(judged(text), [true, true, false], text);
   for (const text of chosen) assert.deepEqual(judged(text), [true, false, false], text);
-});
-
-const of = (range: string | undefined, ifRange?: string, size = 100) =>
-  partOf({ ...(range !== undefined && { range }), ...(ifRange !== undefined && { "if-range": ifRange }) }, '"a"', size);
-
-test("one range of bytes is cut to the size of the content", () => {
-  assert.deepEqual(of("bytes=0-9"), { start: 0, end: 9 });
-  assert.deepEqual(of("bytes=90-"), { start: 90, end: 99 });
-  assert.deepEqual(of("bytes=90-1000"), { start: 90, end: 99 });
-  assert.deepEqual(of("bytes=-10"), { start: 90, end: 99 });
-  assert.deepEqual(of("BYTES=-1000"), { start: 0, end: 99 });
-});
-
-test("a range beyond the content cannot be satisfied", () => {
-  for (const range of ["bytes=100-", "bytes=100-200", "bytes=-0"]) assert.equal(of(range), "unsatisfiable", range);
-  assert.equal(of("bytes=0-", undefined, 0), "unsatisfiable");
-});
-
-test("the whole content is sent for anything but one range of bytes of this representation", () => {
-  const whole = [undefined, "bytes=0-1,5-6", "lines=0-1", "bytes=", "bytes=-", "bytes=5-1", "bytes=a-b", "0-9"];
-  for (const range of [...whole, `bytes=0-${"9".repeat(30)}`]) assert.equal(of(range), null, range);
-  assert.equal(of("bytes=0-9", '"b"'), null);
-  assert.equal(of("bytes=0-9", 'W/"a"'), null, "a weak validator names no bytes");
-  assert.deepEqual(of("bytes=0-9", '"a"'), { start: 0, end: 9 });
 });
 
 test("each account has its own budget, which is refused with the time to return until it fills again", () => {

@@ -1,5 +1,6 @@
 import type { Readable } from "node:stream";
 import { AppError, minutes } from "@signalbox/core";
+import type { BytePart } from "@signalbox/http";
 import { outputTraits, type RenderedFile, type Rendition, renditionsToEvict } from "@signalbox/imaging";
 import type { ObjectStore } from "@signalbox/storage";
 import { renditionPrefix } from "../blobs/blob-keys.ts";
@@ -10,7 +11,6 @@ import {
   saveRendition,
 } from "../blobs/rendition-store.ts";
 import type { ImagesService } from "../context/images-service.ts";
-import type { BytePart } from "../state/content-headers.ts";
 import type { Image } from "../state/image.ts";
 
 export type RenditionContent =
