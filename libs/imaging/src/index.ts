@@ -1,5 +1,5 @@
 export { chooseFormat, keptFormat } from "./formats/choose-format.ts";
-export { chooseRendition, type RenditionChoice, sideMax } from "./formats/choose-rendition.ts";
+export { chooseRendition, plainForm, type RenditionChoice, sideMax } from "./formats/choose-rendition.ts";
 export { readRectangle, rectanglePattern, withinImage } from "./formats/crop.ts";
 export { editMax } from "./formats/edits.ts";
 export { type OnDemandRendition, renditionsToEvict } from "./formats/evict-renditions.ts";
@@ -7,6 +7,7 @@ export { fits, planGeometry } from "./formats/geometry.ts";
 export { inputFormatOf, type OutputFormat, outputFormats, outputTraits } from "./formats/image-formats.ts";
 export type { FatalOutcome, JobOutcome, RenderedFile } from "./formats/image-jobs.ts";
 export { defaultImageLimits, type ImageFacts, type ImageLimits } from "./formats/image-limits.ts";
+export { mayTransform } from "./formats/public-forms.ts";
 export {
   canonicalRendition,
   contentVersion,

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { chooseRendition, type RequestedForm } from "./choose-rendition.ts";
+import { chooseRendition, plainForm, type RequestedForm } from "./choose-rendition.ts";
 import { fits, planGeometry } from "./geometry.ts";
 
 const image = {
@@ -18,19 +18,9 @@ const image = {
   colorSpace: "srgb",
 } as const;
 
-const plain: RequestedForm = {
-  fit: "inside",
-  enlarge: false,
-  gravity: "focal",
-  format: "auto",
-  metadata: "none",
-  color: "srgb",
-  trim: false,
-};
-
 function choose(given: Partial<RequestedForm>, accept: string, options: { avif?: boolean; max?: number } = {}) {
   const { avif: isAvifOffered = true, max = 20_000 } = options;
-  const choice = chooseRendition(image, { form: { ...plain, ...given }, accept, isAvifOffered }, max);
+  const choice = chooseRendition(image, { form: { ...plainForm, ...given }, accept, isAvifOffered }, max);
   if (!("rendition" in choice)) return choice.outcome;
   const later = choice.outcome === "chosen" && choice.later ? ` before ${choice.later.format}` : "";
   return `${choice.outcome} ${choice.rendition.format}${later}`;
@@ -60,7 +50,7 @@ test("a dense screen gets the size of its pixels, up to the longest side", () =>
     fit: fc.constantFrom(...fits),
   };
   const chosen = (given: Partial<RequestedForm>) =>
-    chooseRendition(image, { form: { ...plain, ...given }, accept: "image/webp", isAvifOffered: true }, 0);
+    chooseRendition(image, { form: { ...plainForm, ...given }, accept: "image/webp", isAvifOffered: true }, 0);
   fc.assert(
     fc.property(fc.record(optional), fc.boolean(), tenths, ({ fit, ...sides }, enlarge, dpr) => {
       const dense = chosen({ ...sides, fit, enlarge, dpr });

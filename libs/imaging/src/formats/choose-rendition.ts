@@ -36,6 +36,17 @@ export interface RequestedForm extends Omit<Edits, "trim"> {
   readonly trim: boolean;
 }
 
+/** The form of a request without parameters. */
+export const plainForm: RequestedForm = {
+  fit: "inside",
+  enlarge: false,
+  gravity: "focal",
+  format: "auto",
+  metadata: "none",
+  color: "srgb",
+  trim: false,
+};
+
 /** A request for an image's content. */
 export interface ContentRequest {
   readonly form: RequestedForm;

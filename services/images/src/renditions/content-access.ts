@@ -1,10 +1,10 @@
 import type { Principal } from "@signalbox/auth";
-import { namedBoxes } from "@signalbox/imaging";
+import { mayTransform } from "@signalbox/imaging";
 import type { ImagesService } from "../context/images-service.ts";
 import { judgeSignature, type SignatureVerdict, signatureSecondsLeft } from "../signing/signed-urls.ts";
 import type { ValidSignature } from "../state/content-cache.ts";
 import type { Reach } from "../state/content-headers.ts";
-import { ContentQuery } from "../state/content-query.ts";
+import type { ContentQuery } from "../state/content-query.ts";
 import type { Image } from "../state/image.ts";
 
 /** A request for content, before anybody knows if it is allowed. */
@@ -85,42 +85,3 @@ function judgeCaller(
 
 const isOwnerDeleted = ({ accessStates }: ImagesService, { accountId }: Image): boolean =>
   accessStates.stateOf(accountId)?.state === "deleted";
-
-/** The forms in which a public image is shown to callers without its owner's credentials or a signed URL. */
-export type PublicTransforms = "any" | "named" | "signed";
-
-/** The widths that pages may choose from when not every width is allowed. */
-export const widthLadder: readonly number[] = [
-  ...[64, 128, 256, 384, 480, 640, 750, 828, 960, 1080, 1200, 1600, 1920, 2048, 2560, 3840],
-];
-
-/**
- * Returns true when a public image may be requested in this form. The `url` and the `variants` of its record are always
- * allowed.
- */
-export function mayTransform(allowed: PublicTransforms, query: ContentQuery): boolean {
-  if (allowed === "any") return true;
-  if (!isPlain(query)) return false;
-  if (allowed === "named") return isOfRecord(query) || isOnLadder(query);
-  return isOfRecord(query) && query.format === "auto";
-}
-
-const nothingAsked = ContentQuery.parse({});
-const sizing: ReadonlySet<string> = new Set(["width", "height", "fit", "format", "v", "signature"]);
-
-/** Returns true for a query with only a size and a format. */
-const isPlain = ({ dpr = 1, ...given }: ContentQuery): boolean =>
-  dpr === 1 &&
-  Object.entries(given).every(
-    ([name, value]) => sizing.has(name) || value === nothingAsked[name as keyof ContentQuery],
-  );
-
-function isOfRecord({ fit, ...given }: ContentQuery): boolean {
-  const [width, height] = [given.width ?? null, given.height ?? null];
-  if (width === null && height === null) return fit === "inside";
-  return Object.values(namedBoxes).some((box) => box.width === width && box.height === height && box.fit === fit);
-}
-
-function isOnLadder({ width, height, fit }: ContentQuery): boolean {
-  return width !== undefined && widthLadder.includes(width) && height === undefined && fit === "inside";
-}

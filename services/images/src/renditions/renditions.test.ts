@@ -1,31 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createManualClock, seconds } from "@signalbox/core";
-import { ContentQuery } from "../state/content-query.ts";
 import { RenderBudget } from "../state/render-budget.ts";
 import { RenditionMemory, SharedWork } from "../state/rendition-memory.ts";
-import { mayTransform, widthLadder } from "./content-access.ts";
-
-const judged = (text: string) => {
-  const query = ContentQuery.parse(Object.fromEntries(new URLSearchParams(text)));
-  return [mayTransform("any", query), mayTransform("named", query), mayTransform("signed", query)];
-};
-
-test("the forms of the record are always shown, the ladder unless signed, everything else for any only", () => {
-  const ofRecord = ["", "v=abc", "width=200&height=200&fit=cover", "width=480", "width=1920&v=abc", "dpr=1"];
-  const onLadder = [...widthLadder.filter((width) => ![480, 960, 1920].includes(width))].map(
-    (width) => `width=${width}`,
-  );
-  const asFormat = ["format=webp", "width=480&format=avif", "width=640&format=jpeg"];
-  const chosen = [
-    ...["width=481", "height=480", "width=480&height=480", "width=480&fit=cover", "width=200&height=200", "fit=fill"],
-    ...["width=480&quality=1", "width=480&dpr=2", "enlarge=true", "gravity=attention", "background=ffffff"],
-    "metadata=copyright",
-  ];
-  for (const text of ofRecord) assert.deepEqual(judged(text), [true, true, true], text);
-  for (const text of [...onLadder, ...asFormat]) assert.deepEqual(judged(text), [true, true, false], text);
-  for (const text of chosen) assert.deepEqual(judged(text), [true, false, false], text);
-});
 
 test("each account has its own budget, which is refused with the time to return until it fills again", () => {
   const clock = createManualClock();
