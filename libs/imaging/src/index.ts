@@ -1,6 +1,6 @@
-export { chooseFormat, keptFormat } from "./formats/choose-format.ts";
+export { keptFormat } from "./formats/choose-format.ts";
 export { chooseRendition, plainForm, type RenditionChoice, sideMax } from "./formats/choose-rendition.ts";
-export { readRectangle, rectanglePattern, withinImage } from "./formats/crop.ts";
+export { readRectangle, rectanglePattern } from "./formats/crop.ts";
 export { editMax } from "./formats/edits.ts";
 export { type OnDemandRendition, renditionsToEvict } from "./formats/evict-renditions.ts";
 export { fits, planGeometry } from "./formats/geometry.ts";
@@ -17,7 +17,14 @@ export {
   renditionTag,
 } from "./formats/rendition.ts";
 export type { Rotation } from "./formats/rotate.ts";
-export type { FocalPoint, Size } from "./formats/size.ts";
+export type { FocalPoint } from "./formats/size.ts";
 export { sniffBytes, sniffImage } from "./formats/sniff-image.ts";
+export {
+  isTransformationName,
+  strayParameter,
+  transformationName,
+  transformedParameters,
+  transformedVersion,
+} from "./formats/transformation.ts";
 export { type ImagePool, type JobTerms, openImagePool } from "./pool/image-pool.ts";
 export { type Inspection, inspectImage } from "./pool/inspect-image.ts";

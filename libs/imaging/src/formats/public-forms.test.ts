@@ -10,15 +10,23 @@ const judged = (text: string) => {
 };
 
 test("the forms of the record are always shown, the ladder unless signed, everything else for any only", () => {
-  const ofRecord = ["", "v=abc", "width=200&height=200&fit=cover", "width=480", "width=1920&v=abc", "dpr=1"];
+  const ofRecord = [
+    "",
+    "v=abc",
+    "width=200&height=200&fit=cover",
+    "width=480",
+    "width=1920&v=abc",
+    "dpr=1",
+    "transformation=card&v=a-1",
+  ];
   const onLadder = [...widthLadder.filter((width) => ![480, 960, 1920].includes(width))].map(
     (width) => `width=${width}`,
   );
-  const asFormat = ["format=webp", "width=480&format=avif", "width=640&format=jpeg"];
+  const asFormat = ["format=webp", "width=480&format=avif", "width=640&format=jpeg", "transformation=card&format=png"];
   const chosen = [
     ...["width=481", "height=480", "width=480&height=480", "width=480&fit=cover", "width=200&height=200", "fit=fill"],
     ...["width=480&quality=1", "width=480&dpr=2", "enlarge=true", "gravity=attention", "background=ffffff"],
-    "metadata=copyright",
+    ...["metadata=copyright", "transformation=card&dpr=2"],
   ];
   for (const text of ofRecord) assert.deepEqual(judged(text), [true, true, true], text);
   for (const text of [...onLadder, ...asFormat]) assert.deepEqual(judged(text), [true, true, false], text);

@@ -10,8 +10,8 @@ export const widthLadder: readonly number[] = [
 ];
 
 /**
- * Returns true when a public image may be requested in this form. The `url` and the `variants` of its record are always
- * allowed.
+ * Returns true when a public image may be requested in this form. The `url`, `variants` and `transformations` of its
+ * record are always allowed.
  */
 export function mayTransform(allowed: PublicTransforms, form: RequestedForm): boolean {
   if (allowed === "any") return true;
@@ -20,9 +20,9 @@ export function mayTransform(allowed: PublicTransforms, form: RequestedForm): bo
   return isOfRecord(form) && form.format === "auto";
 }
 
-const sizing: ReadonlySet<string> = new Set(["width", "height", "fit", "format", "v", "signature"]);
+const sizing: ReadonlySet<string> = new Set(["width", "height", "fit", "format", "transformation", "v", "signature"]);
 
-/** Returns true for a query with only a size and a format. */
+/** Returns true for a query with only a size or a transformation, and a format. */
 const isPlain = ({ dpr = 1, ...given }: RequestedForm): boolean =>
   dpr === 1 &&
   Object.entries(given).every(([name, value]) => sizing.has(name) || value === plainForm[name as keyof RequestedForm]);
