@@ -14,6 +14,7 @@ export const imageConsumers = (service: ImagesService): ConsumerTable => ({
 /** Removes what a purged account had, in one transaction; the bytes and the statistics go after it. */
 async function purge(service: ImagesService, tx: Tx, accountId: string): Promise<void> {
   await service.signingKeyStore.removeOf(tx, accountId);
+  await service.transformationStore.removeOf(tx, accountId);
   await endDirectUploadsOf(service, tx, accountId);
   await deleteImagesOf(service, tx, accountId);
   await service.imageStatistics.markPurged(tx, accountId);

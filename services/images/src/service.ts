@@ -32,6 +32,7 @@ import { viewImage } from "./state/image.ts";
 import { ImageStore } from "./state/image-store.ts";
 import { RenderBudget } from "./state/render-budget.ts";
 import { RenditionMemory } from "./state/rendition-memory.ts";
+import { TransformationStore } from "./state/transformation-store.ts";
 import { openResumableTarget, PresignedTarget, type UploadTarget } from "./state/upload-target.ts";
 import { ImageStatistics } from "./statistics/image-statistics.ts";
 import { tooManyBytes } from "./uploads/originals.ts";
@@ -126,6 +127,7 @@ async function fillContext(context: Context, opened: OpenedService, sealer: Seal
     uploadTarget: await openUploadTarget(context, objects, objectFiles),
     imageStore: new ImageStore(pool, configuration),
     signingKeyStore: new SigningKeyStore("images", pool, sealer, clock),
+    transformationStore: new TransformationStore(pool),
     renditionMemory: new RenditionMemory(configuration.get("images.render.memory")),
     renderBudget: new RenderBudget(clock, () => configuration.get("images.public.render-budget")),
     contentCache: new ContentCache(),

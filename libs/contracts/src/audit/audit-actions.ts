@@ -22,6 +22,7 @@ type AuditSubject =
   | "image"
   | "image_upload"
   | "image_signing_key"
+  | "image_transformation"
   | "webhook_source"
   | "webhook_endpoint"
   | "webhook_delivery"
@@ -135,6 +136,8 @@ export const auditActions = {
   "image_signing_key.create": of("image_signing_key", "A key with which the owner signs image URLs was created."),
   "image_signing_key.rotate": of("image_signing_key", "The owner's key was replaced by the subject of the entry."),
   "image_signing_key.delete": of("image_signing_key", "A key that signs image URLs was deleted; its URLs have ended."),
+  "image_transformation.set": of("image_transformation", "A transformation of images was created or changed."),
+  "image_transformation.delete": of("image_transformation", "A transformation of images was deleted."),
   "webhook_source.create": of("webhook_source", "A source of webhooks was created."),
   "webhook_source.update": of(
     "webhook_source",

@@ -58,6 +58,10 @@ export const ImageResource = z
       .nullable()
       .describe("Fractions of width and height."),
     variants: z.record(z.string(), url).describe("Derived images by name."),
+    transformations: z
+      .record(z.string(), url)
+      .optional()
+      .describe("The image in the transformations of its owner, by name."),
     created_at: timestamp,
     updated_at: timestamp,
   })
@@ -96,6 +100,7 @@ export const imageExample: ImageResource = {
     medium: `${exampleUrl}?width=960&v=3q2xVb7KpL0d`,
     large: `${exampleUrl}?width=1920&v=3q2xVb7KpL0d`,
   },
+  transformations: { card: `${exampleUrl}?transformation=card&v=3q2xVb7KpL0d-1` },
   created_at: "2026-01-01T09:00:00.000Z",
   updated_at: "2026-01-01T09:00:00.000Z",
 };

@@ -12,6 +12,7 @@ import type { ContentCache } from "../state/content-cache.ts";
 import type { ImageStore } from "../state/image-store.ts";
 import type { RenderBudget } from "../state/render-budget.ts";
 import type { RenditionMemory } from "../state/rendition-memory.ts";
+import type { TransformationStore } from "../state/transformation-store.ts";
 import type { UploadTarget } from "../state/upload-target.ts";
 import type { ImageStatistics } from "../statistics/image-statistics.ts";
 
@@ -44,6 +45,7 @@ export interface ImagesService {
 
   readonly imageStore: ImageStore;
   readonly signingKeyStore: SigningKeyStore;
+  readonly transformationStore: TransformationStore;
   readonly renditionMemory: RenditionMemory;
   readonly renderBudget: RenderBudget;
   readonly contentCache: ContentCache;

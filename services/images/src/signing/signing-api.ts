@@ -1,23 +1,10 @@
 import { exampleOf, examples, imageExample, SignedImageUrl, SignedImageUrls } from "@signalbox/contracts";
 import type { HttpResponse } from "@signalbox/http";
-import { sideMax } from "@signalbox/imaging";
 import { type Edges, edgesOf, operation } from "@signalbox/service";
 import { z } from "zod";
 import type { ImagesService } from "../context/images-service.ts";
-import { ContentForm } from "../state/content-query.ts";
+import { ContentForm, coherentForm } from "../state/content-query.ts";
 import { signForms } from "./signed-urls.ts";
-
-const isWithin = (length = 0, dpr = 1) => Math.round(length * dpr) <= sideMax;
-const tooLarge = (path: "width" | "height") => ({
-  message: `Multiplied by \`dpr\` it must be at most ${sideMax}.`,
-  path: [path],
-  params: { code: "too_big" },
-});
-type Sides = Pick<z.output<typeof ContentForm>, "width" | "height" | "dpr">;
-const withinSides = <Form extends z.ZodType<Sides>>(form: Form) =>
-  form
-    .refine(({ width, dpr }) => isWithin(width, dpr), tooLarge("width"))
-    .refine(({ height, dpr }) => isWithin(height, dpr), tooLarge("height"));
 
 /** Bounds the time for which URLs are signed. */
 export const signedSeconds = z.int().min(60).max(604_800);
@@ -28,10 +15,10 @@ const SignedItem = ContentForm.extend({
 }).describe("The rendition that one URL shows.");
 
 /** The form of an image that a signed URL shows, or several, and their lifetime. */
-const SignedUrlBody = withinSides(
+const SignedUrlBody = coherentForm(
   ContentForm.extend({
     items: z
-      .array(withinSides(SignedItem))
+      .array(coherentForm(SignedItem))
       .min(1)
       .max(signedTogetherMax)
       .optional()
@@ -68,6 +55,7 @@ export function signingApi(service: ImagesService): Edges {
         refusals: {
           "switched-off": { code: "forbidden", message: "Signed URLs are switched off." },
           missing: { code: "not_found", message: "There is no such image." },
+          "no-transformation": noTransformation,
         },
         rest: {
           post: "/images/:image_id/signed-urls",
@@ -92,6 +80,13 @@ export function signingApi(service: ImagesService): Edges {
     { errors: "image", exampleIds: { image_id: imageExample.id } },
   );
 }
+
+const noTransformationMessage = "The account has no transformation with this name.";
+const noTransformation = {
+  code: "validation_error",
+  message: noTransformationMessage,
+  details: [{ field: "transformation", code: "invalid_value", message: noTransformationMessage }],
+} as const;
 
 const itemOf = (url: string | null) => ({ outcome: url === null ? "missing" : "signed", url });
 

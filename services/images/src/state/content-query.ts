@@ -8,6 +8,8 @@ import {
   readRectangle,
   rectanglePattern,
   sideMax,
+  strayParameter,
+  transformationName,
 } from "@signalbox/imaging";
 import { z } from "zod";
 
@@ -73,8 +75,38 @@ export const ContentForm = z.strictObject({
     .max(editMax.frame)
     .optional()
     .describe("A frame of an animation to show as a still image, counted from 1."),
+  transformation: z
+    .string()
+    .regex(transformationName)
+    .optional()
+    .describe("The name of a transformation of the image's owner. Only `format` and `dpr` may stand beside it."),
 });
 const { shape } = ContentForm;
+
+type Form = Partial<z.output<typeof ContentForm>>;
+const isWithin = (length = 0, dpr = 1) => Math.round(length * dpr) <= sideMax;
+const tooLarge = (path: "width" | "height") => ({
+  message: `Multiplied by \`dpr\` it must be at most ${sideMax}.`,
+  path: [path],
+  params: { code: "too_big" },
+});
+
+/** Adds the rules about members of a form together: the bounds of its sides, and what names a transformation. */
+export const coherentForm = <Schema extends z.ZodType<Form>>(form: Schema) =>
+  form
+    .refine(({ width, dpr }) => isWithin(width, dpr), tooLarge("width"))
+    .refine(({ height, dpr }) => isWithin(height, dpr), tooLarge("height"))
+    .superRefine(({ transformation, ...given }, { addIssue }) => {
+      const members = Object.keys(shape).filter((name) => given[name as keyof typeof given] !== undefined);
+      const stray = transformation === undefined ? undefined : strayParameter(members);
+      if (stray !== undefined) addIssue({ code: "custom", path: [stray], message: strayMessage, params: notAllowed });
+    });
+const notAllowed = { code: "not_allowed" };
+export const strayMessage = "Cannot be combined with `transformation`.";
+
+/** The form of a transformation, which names no other one. */
+export const TransformationForm = coherentForm(ContentForm.omit({ transformation: true }));
+export type TransformationForm = z.output<typeof TransformationForm>;
 
 /** Declares a number of the form as a query has it, in plain decimal digits. */
 function inDigits<Schema extends z.ZodType>(schema: Schema, range: string, digits = /^[1-9]\d{0,4}$/) {
@@ -95,6 +127,10 @@ const inPixels = (schema: typeof side, max = sideMax) => inDigits(schema, `a who
 /** Parameters that mail and social networks add to every link; they say nothing about the image. */
 export const trackingParameters =
   /^(utm_.*|fbclid|gclid|dclid|gbraid|wbraid|msclkid|mc_[ce]id|igshid|twclid|yclid|_ga|_gl)$/;
+
+/** Reads the parameters of content from the query of a URL, as text. */
+export const contentParameters = (queryText: string): ReadonlyMap<string, string> =>
+  new Map([...new URLSearchParams(queryText)].filter(([name]) => !trackingParameters.test(name)));
 
 /** The requested form of an image. */
 export const ContentQuery = z.object({
