@@ -31,11 +31,15 @@ export function imageApi(service: ImagesService): Edges {
         url: (image: Image) => view(image).url,
         failure: (image: Image) => failureOf(image),
         animated: (image: Image) => image.frames > 1,
-        variants: (image: Image) => Object.entries(view(image).variants).map(([name, url]) => ({ name, url })),
+        variants: (image: Image) => namedUrls(view(image).variants),
+        transformations: (image: Image) => namedUrls(view(image).transformations),
       },
     },
   });
 }
+
+const namedUrls = (urls: Readonly<Record<string, string>> = {}) =>
+  Object.entries(urls).map(([name, url]) => ({ name, url }));
 
 /** An image whose variants may be signed. */
 type ShownImage = Image & { readonly signUrl?: SignUrl };

@@ -8,6 +8,7 @@ import type { ImagesService } from "../context/images-service.ts";
 import { changeImage, type Image, newImage, type Original } from "../state/image.ts";
 import type { ImageChanges, NewImageFields } from "../state/image-fields.ts";
 import { recropped, renderedAgain, renderRequested } from "../state/render-job.ts";
+import { eagerJobs } from "../transformations/transformations.ts";
 import { forgetDeletionsOf, recordDeletion } from "./deletions.ts";
 import { imageCreated, imageDeleted, imageUpdated } from "./image-events.ts";
 
@@ -37,13 +38,16 @@ export async function createImage(
   const { imageStore, outbox, clock } = service;
   const isKept = await keepBlob(tx, { accountId: caller.accountId, sha256: original.sha256 });
   if (!isKept) throw new AppError("unavailable", "Try again.", { retryAfterSeconds: 1 });
-  const image = newImage(caller.accountId, original, fields, clock.now());
+  const all = await service.transformationStore.readAll(tx, caller.accountId);
+  const transformations = Object.fromEntries(all.map(({ name, version }) => [name, version]));
+  const image = { ...newImage(caller.accountId, original, fields, clock.now()), transformations };
   await imageStore.insert(tx, image);
   // After the insert, which a refusal rolls back: an original that another image shares takes no room.
   const full = await judgeRoom(service, tx, caller.accountId);
   if (full) return full;
   const entry = audited(caller, { action: "image.create", subject: image.id });
-  await outbox.append(tx, [imageCreated(service, image), renderRequested(image), entry]);
+  const jobs = [renderRequested(image), ...eagerJobs(service, image, all)];
+  await outbox.append(tx, [imageCreated(service, image), ...jobs, entry]);
   return { outcome: "created", image };
 }
 
@@ -84,7 +88,8 @@ export async function reprocessImage(service: ImagesService, tx: Tx, caller: Cal
   await forgiveRenditions(tx, image);
   const entry = audited(caller, { action: "image.reprocess", subject: image.id });
   const updates = changed.length > 0 ? [imageUpdated(service, image, changed)] : [];
-  await outbox.append(tx, [...updates, ...jobs, entry]);
+  const eager = eagerJobs(service, image, await service.transformationStore.readAll(tx, caller.accountId));
+  await outbox.append(tx, [...updates, ...jobs, ...eager, entry]);
   return image;
 }
 

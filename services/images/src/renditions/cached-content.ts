@@ -7,7 +7,8 @@ import { signatureSecondsLeft } from "../signing/signed-urls.ts";
 import type { CachedContent, ContentDescription, ValidSignature } from "../state/content-cache.ts";
 import { cacheControl, contentHeaders, type Shown } from "../state/content-headers.ts";
 import type { ContentQuery } from "../state/content-query.ts";
-import { type Image, versionOf } from "../state/image.ts";
+import type { Image } from "../state/image.ts";
+import type { WantedForm } from "../transformations/transformations.ts";
 import { stillShows, type Viewer } from "./content-access.ts";
 
 /**
@@ -17,17 +18,26 @@ import { stillShows, type Viewer } from "./content-access.ts";
  * time.
  */
 export function answerFromCache(service: ImagesService, request: IncomingMessage): KnownAnswer | null {
-  const { imageStore, renditionMemory, contentCache } = service;
+  const { renditionMemory, contentCache } = service;
   if (!request.url?.startsWith("/images/")) return null;
   const found = contentCache.find(request);
   if (found === null) return null;
-  if (!imageStore.isCurrent(found.image)) {
+  if (!isCurrent(service, found)) {
     contentCache.forget(request);
     return null;
   }
   const isUnchanged = isNotModified(request, found.description.etag);
   const content = isUnchanged ? undefined : renditionMemory.bytes.get(found.renditionKey);
   return content || isUnchanged ? answerOf(service, found, request.method, content) : null;
+}
+
+function isCurrent(
+  { imageStore, transformationStore }: ImagesService,
+  { image, transformations }: CachedContent,
+): boolean {
+  return (
+    imageStore.isCurrent(image) && (!transformations || transformationStore.isCurrent(image.accountId, transformations))
+  );
 }
 
 function answerOf(
@@ -59,6 +69,7 @@ interface ChosenContent {
   readonly image: Image;
   readonly viewer: Viewer;
   readonly query: ContentQuery;
+  readonly wanted: WantedForm;
   readonly rendition: Rendition;
   /** A better format in the making. */
   readonly later: Rendition | null;
@@ -67,7 +78,7 @@ interface ChosenContent {
 /** Builds the validator and the headers of content, and remembers them for requests like this one. */
 export function describeContent(
   service: ImagesService,
-  { image, viewer, query, rendition, later }: ChosenContent,
+  { image, viewer, query, wanted, rendition, later }: ChosenContent,
   request: IncomingMessage,
 ): ContentDescription {
   const { configuration, contentCache } = service;
@@ -76,14 +87,16 @@ export function describeContent(
     image,
     reach,
     format: rendition.format,
-    isNegotiated: query.format === "auto",
+    isNegotiated: wanted.form.format === "auto",
     later: later?.format ?? null,
-    isVersioned: query.v !== undefined && query.v === versionOf(image),
+    isVersioned: query.v === wanted.version,
     cacheSeconds: configuration.get(`images.cache.${image.visibility}`),
   };
   const renditionKey = keyOf(image, rendition);
   const description = { etag: renditionTag(renditionKey), ...contentHeaders(shown) };
   // Where a better format is in the making, the next request may get it.
-  if (!later) contentCache.remember(request, { image, query, signature, renditionKey, shown, description });
+  const { from: transformations } = wanted;
+  const content = { image, query, transformations, signature, renditionKey, shown, description };
+  if (!later) contentCache.remember(request, content);
   return description;
 }

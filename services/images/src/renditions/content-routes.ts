@@ -1,5 +1,6 @@
 import type { Principal } from "@signalbox/auth";
 import { imageExample } from "@signalbox/contracts";
+import type { DetailCode } from "@signalbox/core";
 import {
   bytes,
   contentRange,
@@ -17,12 +18,13 @@ import {
   refused,
   stream,
 } from "@signalbox/http";
-import { outputFormats, outputTraits, type Rendition, sideMax } from "@signalbox/imaging";
+import { outputFormats, outputTraits, type Rendition, sideMax, strayParameter } from "@signalbox/imaging";
 import { originalKey } from "../blobs/blob-keys.ts";
 import type { ImagesService } from "../context/images-service.ts";
 import type { ContentDescription } from "../state/content-cache.ts";
-import { ContentQuery, trackingParameters } from "../state/content-query.ts";
+import { ContentQuery, contentParameters, strayMessage, trackingParameters } from "../state/content-query.ts";
 import type { Image } from "../state/image.ts";
+import { type WantedForm, wantedForm } from "../transformations/transformations.ts";
 import { answerFromCache, describeContent } from "./cached-content.ts";
 import { type Access, judgeAccess, type Viewer } from "./content-access.ts";
 import { expectedMs } from "./make-rendition.ts";
@@ -77,10 +79,14 @@ export function contentRoutes(service: ImagesService): Routes {
 async function showContent(service: ImagesService, input: Input): Promise<HttpResponse> {
   const { principal, params, query, request } = input;
   const queryText = queryTextOf(request.url ?? "");
+  const stray = query.transformation === undefined ? undefined : strayParameter(contentParameters(queryText).keys());
+  if (stray !== undefined) return wrongParameter(stray, "not_allowed", strayMessage);
   const asking = { principal, imageId: params.image_id, query, queryText };
   const access = await judgeAccess(service, asking);
-  if (access.outcome === "seen") return show(service, input, access.image, access.viewer);
-  return refused(...refusals[access.outcome]);
+  if (access.outcome !== "seen") return refused(...refusals[access.outcome]);
+  const { image, viewer } = access;
+  const wanted = await wantedForm(service, image, query, queryText);
+  return wanted ? show(service, input, wanted, image, viewer) : unknownTransformation;
 }
 
 /** The refusal of each outcome without content. */
@@ -102,15 +108,21 @@ function forbidden(message: string): Parameters<typeof refused> {
   return [403, "forbidden", { message }];
 }
 
-async function show(service: ImagesService, input: Input, image: Image, viewer: Viewer): Promise<HttpResponse> {
+async function show(
+  service: ImagesService,
+  input: Input,
+  wanted: WantedForm,
+  image: Image,
+  viewer: Viewer,
+): Promise<HttpResponse> {
   const { query, headers, request, log } = input;
   const { renderBudget, imageStatistics } = service;
-  const choice = await chooseContent(service, image, query, headers.accept);
+  const choice = await chooseContent(service, image, wanted.form, headers.accept);
   if (choice.outcome === "not-acceptable") {
     return refused(406, "not_acceptable", { message: `The image is available as ${contentTypes.join(", ")}.` });
   }
-  if (choice.outcome === "too-large") return tooLarge(choice.field);
-  if (choice.outcome === "outside") return outside(choice.field, image);
+  if (choice.outcome === "too-large") return tooLarge(query, choice.field);
+  if (choice.outcome === "outside") return outside(query, choice.field, image);
   if (choice.outcome === "only-later") return showLater(service, image, choice.rendition, viewer);
   const { rendition, later } = choice;
   if (later && (!viewer.isOnBudget || renderBudget.isLeft(image.accountId))) {
@@ -119,7 +131,7 @@ async function show(service: ImagesService, input: Input, image: Image, viewer: 
     );
   }
 
-  const about = describeContent(service, { image, viewer, query, rendition, later }, request);
+  const about = describeContent(service, { image, viewer, query, wanted, rendition, later }, request);
   const { format } = rendition;
   if (isNotModified({ headers }, about.etag)) {
     return imageStatistics.counted(image.accountId, format, request.method, notModified(about.etag, about));
@@ -153,16 +165,29 @@ async function showBytes(
     : stream(await content.open(part), { ...partial, contentType, length });
 }
 
-function tooLarge(field: "enlarge" | "dpr"): HttpResponse {
-  const message = `An image may have at most ${sideMax} pixels on each side, which \`${field}\` exceeds.`;
-  const details = [{ field, code: "out_of_range", message }] as const;
-  return refused(400, "invalid_request", { message, details });
+function wrongParameter(field: string, code: DetailCode, message: string): HttpResponse {
+  return refused(400, "invalid_request", { message, details: [{ field, code, message }] });
 }
 
-function outside(field: "crop" | "frame", { width, height, frames }: Image): HttpResponse {
+const unknownTransformation = wrongParameter(
+  "transformation",
+  "invalid_value",
+  "The owner of the image has no transformation with this name.",
+);
+
+/** Returns the parameter that asked for this member of the form. */
+const askedBy = ({ transformation, dpr }: ContentQuery, member: string): string =>
+  transformation === undefined || (member === "dpr" && dpr !== undefined) ? member : "transformation";
+
+function tooLarge(query: ContentQuery, member: "enlarge" | "dpr"): HttpResponse {
+  const message = `An image may have at most ${sideMax} pixels on each side, which \`${member}\` exceeds.`;
+  return wrongParameter(askedBy(query, member), "out_of_range", message);
+}
+
+function outside(query: ContentQuery, member: "crop" | "frame", { width, height, frames }: Image): HttpResponse {
   const part = `The crop must begin within the ${width}×${height} pixels of the image.`;
-  const message = field === "crop" ? part : `The image has ${frames === 1 ? "one frame" : `${frames} frames`}.`;
-  return refused(400, "invalid_request", { message, details: [{ field, code: "out_of_range", message }] });
+  const message = member === "crop" ? part : `The image has ${frames === 1 ? "one frame" : `${frames} frames`}.`;
+  return wrongParameter(askedBy(query, member), "out_of_range", message);
 }
 
 /** Has the worker make a rendition that would keep the caller waiting for too long, once. */

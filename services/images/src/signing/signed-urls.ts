@@ -17,7 +17,10 @@ import { type Image, versionOf } from "../state/image.ts";
 import { isOfOwner, longestLifeMs } from "./signing-keys.ts";
 
 /** A requested form, as the parameters of its content. */
-type SignedForm = Readonly<Record<string, unknown>> & { readonly id?: string | undefined };
+type SignedForm = Readonly<Record<string, unknown>> & {
+  readonly id?: string | undefined;
+  readonly transformation?: string | undefined;
+};
 
 /** Signs a URL of content, all but its signature. */
 export type SignUrl = (url: string) => string;
@@ -32,7 +35,7 @@ export type SignatureVerdict =
 
 /**
  * Signs a URL for each form of the image, or of another one that it names: it shows that to everyone until it expires. The
- * URL of a missing image is null. Parameters without a value are left out.
+ * URL of a missing image or transformation is null. Parameters without a value are left out.
  */
 export async function signForms(
   service: ImagesService,
@@ -44,17 +47,21 @@ export async function signForms(
   const ids = new Set([imageId, ...forms.map(({ id = imageId }) => id)]);
   const own = new Map((await service.imageStore.findOwnMany(caller.accountId, [...ids])).map((one) => [one.id, one]));
   if (!own.has(imageId)) return { outcome: isOffered(service) ? ("missing" as const) : ("switched-off" as const) };
+  const { transformations = {} } = own.get(imageId) ?? {};
+  const isKnown = ({ transformation: name }: SignedForm) => name === undefined || Object.hasOwn(transformations, name);
+  if (!forms.some(isKnown)) return { outcome: "no-transformation" as const };
   const found = [...ids].filter((id) => own.has(id));
   const signer = await openSigner(service, caller, found, livesSeconds);
   if (!signer) return { outcome: "switched-off" as const };
-  const contentOf = (image: Image, form: object) => {
-    const given = Object.entries({ ...form, v: versionOf(image) }).filter(([, value]) => value !== undefined);
+  const contentOf = (image: Image, form: SignedForm) => {
+    const v = versionOf(image, transformations[form.transformation ?? ""]);
+    const given = Object.entries({ ...form, v }).filter(([, value]) => value !== undefined);
     const query = queryOf(new Map(given.map(([name, value]) => [name, `${value}`])));
     return signer.signUrl(`${service.configuration.get("http.base-url")}/images/${image.id}/content?${query}`);
   };
   const urls = forms.map(({ id = imageId, ...form }) => {
     const image = own.get(id);
-    return image ? contentOf(image, form) : null;
+    return image && isKnown(form) ? contentOf(image, form) : null;
   });
   return { outcome: "signed" as const, urls, expiresAt: signer.expiresAt };
 }

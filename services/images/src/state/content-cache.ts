@@ -7,6 +7,7 @@ import { LRUCache } from "lru-cache";
 import type { Shown } from "./content-headers.ts";
 import type { ContentQuery } from "./content-query.ts";
 import type { Image } from "./image.ts";
+import type { Transformation } from "./transformation-store.ts";
 
 /** A signature that is valid for its request, with a key of this account. */
 export interface ValidSignature {
@@ -29,6 +30,8 @@ export interface ContentDescription {
 export interface CachedContent {
   readonly image: Image;
   readonly query: ContentQuery;
+  /** The transformations among which that of the query was found; null without one. */
+  readonly transformations: readonly Transformation[] | null;
   /** The signature by which the image is seen, if any. */
   readonly signature: ValidSignature | null;
   readonly renditionKey: string;

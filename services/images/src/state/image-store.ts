@@ -22,7 +22,10 @@ const changing = [
 const saveImage = images.update(...changing);
 const saveIssued = images.update(...changing, "renderDueAt");
 
-const select = `select ${images.columns} from images`;
+/** The columns of a record, with the versions of its owner's transformations. */
+const shown = `${images.columns}, coalesce((select jsonb_object_agg(name, version) from transformations
+    where transformations.account_id = images.account_id), '{}') as transformations`;
+const select = `select ${shown} from images`;
 const statements = {
   find: sql("image.find", `${select} where id = $1`),
   findOwnMany: sql("image.find-own-many", `${select} where account_id = $1 and id = any($2)`),
@@ -88,7 +91,7 @@ export class ImageStore {
   }
 
   async list(accountId: string, range: ListRange, filter: ImageFilter = {}): Promise<ListedImage[]> {
-    const { statement, values } = listStatement(images.columns, accountId, range, filter);
+    const { statement, values } = listStatement(shown, accountId, range, filter);
     const found = await all(this.#pool, statement, values);
     return found.map((image) => listedImage(image, filter.sort ?? "-created_at"));
   }

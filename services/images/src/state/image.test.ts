@@ -62,6 +62,7 @@ test("a new record of the file's facts with the client's fields waits for its va
       visibility: "private",
       status: "processing",
       focalPoint: null,
+      transformations: {},
       renderJobId: "",
       renderAttempt: 1,
       revision: 1n,

@@ -1,7 +1,14 @@
 import { ImageResource, viewOf } from "@signalbox/contracts";
 import { camelCase, changedMembers, newId, patched } from "@signalbox/core";
 import { strongEtag } from "@signalbox/http";
-import { contentVersion, type FocalPoint, type ImageFacts, inputFormatOf, namedBoxes } from "@signalbox/imaging";
+import {
+  contentVersion,
+  type FocalPoint,
+  type ImageFacts,
+  inputFormatOf,
+  namedBoxes,
+  transformedVersion,
+} from "@signalbox/imaging";
 import { type ImageChanges, ImagePatch, type NewImageFields } from "./image-fields.ts";
 
 /** Name, digest, size and preview of a stored file, beside the facts of its pixels. */
@@ -31,6 +38,8 @@ export interface Image extends StoredFile, Omit<ImageFacts, "format"> {
   readonly failureCode: string | null;
   readonly failedAt: Date | null;
   readonly focalPoint: FocalPoint | null;
+  /** The owner's transformations: the version of each by its name. */
+  readonly transformations: Readonly<Record<string, number>>;
   /** The job that renders the named variants. */
   readonly renderJobId: string;
   readonly renderAttempt: number;
@@ -68,6 +77,7 @@ export function newImage(accountId: string, original: Original, fields: NewImage
     failureCode: null,
     failedAt: null,
     focalPoint: null,
+    transformations: {},
     ...newJob(now),
     revision: 1n,
     createdAt: now,
@@ -107,13 +117,19 @@ type Signing = [signUrl?: ((url: string) => string) | undefined];
 /** Builds the owner's view of the record. `baseUrl` has no slash at its end. */
 export const viewImage = viewOf(ImageResource, (image: Image, baseUrl: string, ...[signUrl = String]: Signing) => {
   const content = `${baseUrl}/images/${image.id}/content`;
-  const version = `v=${versionOf(image)}`;
+  const version = versionOf(image);
   return {
-    url: `${content}?${version}`,
+    url: `${content}?v=${version}`,
     animated: image.frames > 1,
     failure: failureOf(image),
     variants: Object.fromEntries(
-      Object.entries(namedBoxes).map(([name, box]) => [name, signUrl(`${content}?${queryOf(box)}&${version}`)]),
+      Object.entries(namedBoxes).map(([name, box]) => [name, signUrl(`${content}?${queryOf(box)}&v=${version}`)]),
+    ),
+    transformations: Object.fromEntries(
+      Object.entries(image.transformations).map(([name, changed]) => [
+        name,
+        signUrl(`${content}?transformation=${name}&v=${transformedVersion(version, changed)}`),
+      ]),
     ),
   };
 });
@@ -123,14 +139,25 @@ export function failureOf({ failureCode: code, failedAt, renderAttempt: attempts
   return code === null || failedAt === null ? null : { code, at: failedAt.toISOString(), attempts };
 }
 
-/** Computes the version in the URLs of an image, so that content under them never changes. */
-export const versionOf = (of: { readonly sha256: string; readonly focalPoint: FocalPoint | null }): string =>
-  contentVersion(of.sha256, of.focalPoint);
+/**
+ * Computes the version in the URLs of an image, so that content under them never changes; with the version of the
+ * transformation in which they show it.
+ */
+export function versionOf(
+  { sha256, focalPoint }: { readonly sha256: string; readonly focalPoint: FocalPoint | null },
+  transformation?: number,
+): string {
+  const version = contentVersion(sha256, focalPoint);
+  return transformation === undefined ? version : transformedVersion(version, transformation);
+}
 
 function queryOf({ width, height, fit }: (typeof namedBoxes)["thumbnail"]): string {
   const parts = [width && `width=${width}`, height && `height=${height}`, width && height && `fit=${fit}`];
   return parts.filter(Boolean).join("&");
 }
 
-/** The validator of the record's view. */
-export const etagOfImage = (image: Image): string => strongEtag(image.revision, `image ${image.id}`);
+/** The validator of the record's view, which shows the transformations too. */
+export function etagOfImage({ id, revision, transformations }: Image): string {
+  const shown = Object.entries(transformations).map(([name, version]) => ` ${name} ${version}`);
+  return strongEtag(revision, `image ${id}${shown.sort().join("")}`);
+}
