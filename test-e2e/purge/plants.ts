@@ -163,6 +163,8 @@ async function keepImages({ plants, send, photo, photoUrl }: Scene): Promise<voi
     await eventually(async () => (await send(`/images/${id}`)).json.status === "ready");
     return plants.take(`${kind}-id`, id);
   };
+  const transformation = { method: "PUT", body: { form: { width: 123 }, eager: true } };
+  await send(`/images/transformations/${plants.text("form")}`, transformation);
   const image = await upload("image");
   await send(`/images/${image}/content?width=123`, { headers: { accept: "image/webp" } });
   await send(`/images/${image}`, { method: "PATCH", body: { title: plants.text("new-title") } });

@@ -86,6 +86,7 @@ export const fieldReads = ({ account, endpoint, pullEndpoint, delivery, source }
       auditLog: page("auditLog", "subject"),
       members: page("members", "__typename"),
       memberships: page("memberships", "__typename"),
+      imageTransformations: page("imageTransformations", "name"),
       imageStatistics: "imageStatistics { from }",
       webhookStatistics: "webhookStatistics { from }",
       webhookSourceStatistics: "webhookSourceStatistics { from }",

@@ -33,6 +33,13 @@ const signingKey: Prepare = async (world) => {
   return { by, ids: { ...ids, id, key_id: id } };
 };
 
+/** A transformation named `card`. */
+const transformation: Prepare = async (world) => {
+  const { by, ids } = await someone(world);
+  await world.send(by, "/images/transformations/card", { method: "PUT", body: { form: { width: 480 } } });
+  return { by, ids: { ...ids, name: "card" } };
+};
+
 /** Recipes of each audited write to images. */
 export const imagesRecipes: Recipes = {
   ...recipesOf(someone, {
@@ -63,6 +70,12 @@ export const imagesRecipes: Recipes = {
     "Mutation.createSignedImageUrl": "createSignedImageUrl(id: {id}, input: { expiresInSeconds: 60 })",
     "Mutation.deleteImages": ({ ids: { id } }) => ({ ids: [id] }),
     "Mutation.deleteImage": "deleteImage(id: {id})",
+  }),
+  ...recipesOf(transformation, {
+    "PUT /images/transformations/{name}": { form: { width: 960 } },
+    "DELETE /images/transformations/{name}": null,
+    "Mutation.setImageTransformation": "setImageTransformation(name: {name}, input: { form: { width: 960 } })",
+    "Mutation.deleteImageTransformation": "deleteImageTransformation(name: {name})",
   }),
   ...recipesOf(sentUpload, {
     "DELETE /images/uploads/{upload_id}": null,
