@@ -15,7 +15,9 @@ export const SignedImageUrl = z
   .meta({ id: "SignedImageUrl" })
   .register(examples, { example: urlExample });
 
-const outcome = z.enum(["signed", "missing"]).describe("`missing` for an image or a transformation that the account does not have.");
+const outcome = z
+  .enum(["signed", "missing"])
+  .describe("`missing` for an image or a transformation that the account does not have.");
 const SignedForm = z.object({ outcome, url: url.nullable() }).describe("The outcome for one rendition.");
 
 /** Signed URLs of one request. */
