@@ -250,22 +250,27 @@ const ifMatch = parameter("IfMatch").describe("The entity tag that the change is
 const prefer = parameter("Prefer").describe("With `return=minimal` the answer is 204.");
 
 const tusResumable = parameter("TusResumable", z.string().regex(/^1\.0\.0$/)).describe("Speaks tus in this version.");
-const uploadLength = parameter("UploadLength").describe(
-  "With tus, which takes no body here: the size of the file in bytes.",
-);
-const uploadMetadata = parameter("UploadMetadata").describe(
-  "With tus: keys, each with its value in base64, such as `filename` and `filetype`.",
-);
-const uploadChecksum = parameter("UploadChecksum").describe("An algorithm and the checksum of the chunk in base64.");
+/** Headers that single methods of tus have. */
+const tusHeaders: Partial<Record<Method, Record<string, z.ZodType>>> = {
+  post: {
+    "Upload-Length": parameter("UploadLength").describe(
+      "With tus, which takes no body here: the size of the file in bytes.",
+    ),
+    "Upload-Metadata": parameter("UploadMetadata").describe(
+      "With tus: keys, each with its value in base64, such as `filename` and `filetype`.",
+    ),
+  },
+  patch: {
+    "Upload-Checksum": parameter("UploadChecksum").describe("An algorithm and the checksum of the chunk in base64."),
+  },
+};
 
 /** Lists the request headers of a route. Each is one schema that all documents share by name. */
 function headersOf({ method, spec }: Route): z.ZodObject {
   return z.object({
     "X-Request-Id": requestId,
     ...(spec.idempotent ? { "Idempotency-Key": idempotencyKey } : {}),
-    ...(spec.tus ? { "Tus-Resumable": tusResumable } : {}),
-    ...(spec.tus && method === "post" ? { "Upload-Length": uploadLength, "Upload-Metadata": uploadMetadata } : {}),
-    ...(spec.tus && method === "patch" ? { "Upload-Checksum": uploadChecksum } : {}),
+    ...(spec.tus ? { "Tus-Resumable": tusResumable, ...tusHeaders[method] } : {}),
     ...(method === "get" ? { "If-None-Match": ifNoneMatch } : {}),
     ...(["put", "patch", "delete"].includes(method) ? { "If-Match": ifMatch } : {}),
     ...(["put", "patch"].includes(method) ? { Prefer: prefer } : {}),
