@@ -21,6 +21,8 @@ export interface Operation extends DeclaredAccess {
 const madeHere = ["Mutation.unsetProperty", "Mutation.rollback"];
 /** Its answer is endless, and the other is for portal sessions alone. */
 const unasked = ["GET /api/v1/config/stream", "GET /api/v1/webhooks/portal-sessions/current"];
+/** Names a thing of the caller, and creates it where there is none. */
+const namesOwn = "PUT /images/transformations/{name}";
 /** All operations, and the owner of the resources that are read. */
 export interface Operations {
   readonly operations: readonly Operation[];
@@ -90,6 +92,6 @@ function fieldsOf(owner: Owner, declared: Declared, scene: TrustingScene): [stri
 }
 
 function namesThing(name: string, { request: { body } }: Attempt): boolean {
-  if (name.includes(" ")) return name.includes("{");
+  if (name.includes(" ")) return name.includes("{") && name !== namesOwn;
   return /"id":|"accountId":|\(id: /.test(JSON.stringify(body));
 }

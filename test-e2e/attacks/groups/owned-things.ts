@@ -16,6 +16,8 @@ export interface Things {
   readonly image: string;
   /** An open upload. */
   readonly upload: string;
+  /** The name of a transformation. */
+  readonly transformation: string;
   /** A deleted image. */
   readonly deletion: string;
   readonly source: string;
@@ -57,6 +59,9 @@ export async function ownerOfEverything(scene: TrustingScene): Promise<Owner> {
     make("/images/uploads", announced),
   ]);
   await world.send(headers, `/images/${deletion}`, { method: "DELETE" });
+  const transformation = `theirs-${crypto.randomUUID().slice(0, 8)}`;
+  const named = { method: "PUT", body: { form: { width: 480 } } };
+  await world.send(headers, `/images/transformations/${transformation}`, named);
   const delivery = await deliveryOf(scene, headers);
   const received = await receivedAt(scene, headers, source);
   const bookmark = `bookmark-${crypto.randomUUID()}`;
@@ -77,7 +82,7 @@ export async function ownerOfEverything(scene: TrustingScene): Promise<Owner> {
     replay,
     reconciliation,
   };
-  const owned = { key, identity, image, upload, deletion, ...deliveries };
+  const owned = { key, identity, image, upload, transformation, deletion, ...deliveries };
   return { ...victim, things: { account: victim.id, ...owned } };
 }
 
@@ -134,6 +139,7 @@ export function pathTo(template: string, things: Things): string | null {
   const byPath = [
     ["/sources/", things.source],
     ["/bookmarks/", things.bookmark],
+    ["/transformations/", things.transformation],
     ["/endpoints/{id}/messages", things.pullEndpoint],
     ["/endpoints/{id}/consumers", things.pullEndpoint],
     ["/endpoints/", things.endpoint],

@@ -11,19 +11,19 @@ const base = "/images/transformations";
 const one = `${base}/:name` as const;
 const missing = "There is no such transformation.";
 
-const form = z.record(z.string(), z.unknown()).describe("The parameters of content, as a signed URL takes them.");
+const formText = "The parameters of content, as a signed URL takes them.";
 const eager = z.boolean().describe("Whether it is rendered for every new image; otherwise on request.");
 const exampleForm = { width: 480, height: 320, fit: "cover" } as const;
 
 const TransformationBody = z
-  .strictObject({ form: TransformationForm, eager: eager.default(false) })
+  .strictObject({ form: TransformationForm.describe(formText), eager: eager.default(false) })
   .meta({ id: "SetImageTransformation" })
   .register(examples, { example: { form: exampleForm, eager: true } });
 
 const TransformationView = z
   .object({
     name: z.string().describe("The name, for `transformation` in the URLs of content."),
-    form,
+    form: z.record(z.string(), z.unknown()).describe(formText),
     eager,
     version: z.int().describe("Grows with every change of `form`, and is part of `v` in URLs."),
     created_at: timestamp,
@@ -55,6 +55,7 @@ function reads({ transformationStore, pageLimits }: ImagesService) {
   return {
     imageTransformations: list({
       summary: "List the transformations of images, newest first",
+      description: "Every form of content that the account has named, at most 50.",
       auth,
       limits: pageLimits,
       read: (range, { accountId }) => transformationStore.list(accountId, range),
@@ -63,6 +64,7 @@ function reads({ transformationStore, pageLimits }: ImagesService) {
     // The graph lists them all at once.
     imageTransformation: record({
       summary: "Read a transformation of images",
+      description: "The form, whether it is eager, and its version.",
       auth,
       find: ({ caller, params }) => transformationStore.find(caller.accountId, params.name),
       missing,
