@@ -49,7 +49,7 @@ export function encodeImage(image: Sharp, rendition: Rendition, colouring: Colou
       return image.jpeg({ quality: quality as number, chromaSubsampling: "4:2:0", quantisationTable: 2 });
     case "png":
       if (colouring === "palette") return image.png({ palette: true, effort: 4, compressionLevel: 9 });
-      // As much work as level 6 without filters, for a quarter fewer bytes.
+      // Filters: a fifth more work, for a seventh to a quarter fewer bytes. Higher levels add less than 1 %.
       return image.png({ compressionLevel: 4, adaptiveFiltering: true });
     case "webp":
       // 2, not 4: 40 % less work for a few per cent of bytes.
