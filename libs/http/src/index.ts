@@ -55,6 +55,7 @@ export { acceptedLanguages } from "./request/negotiation.ts";
 export {
   booleanParameter,
   expandParameter,
+  requireLeader,
   textParameter,
   timeParameter,
 } from "./request/parameters.ts";

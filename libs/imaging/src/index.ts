@@ -1,5 +1,11 @@
 export { keptFormat } from "./formats/choose-format.ts";
-export { chooseRendition, plainForm, type RenditionChoice, sideMax } from "./formats/choose-rendition.ts";
+export {
+  type ContentRequest,
+  chooseRendition,
+  plainForm,
+  type RenditionChoice,
+  sideMax,
+} from "./formats/choose-rendition.ts";
 export { readRectangle, rectanglePattern } from "./formats/crop.ts";
 export { editMax } from "./formats/edits.ts";
 export { type OnDemandRendition, renditionsToEvict } from "./formats/evict-renditions.ts";
@@ -7,6 +13,7 @@ export { fits, planGeometry } from "./formats/geometry.ts";
 export { inputFormatOf, type OutputFormat, outputFormats, outputTraits } from "./formats/image-formats.ts";
 export type { FatalOutcome, JobOutcome, RenderedFile } from "./formats/image-jobs.ts";
 export { defaultImageLimits, type ImageFacts, type ImageLimits } from "./formats/image-limits.ts";
+export { overlayPositions } from "./formats/overlay.ts";
 export { mayTransform } from "./formats/public-forms.ts";
 export {
   canonicalRendition,
@@ -28,3 +35,4 @@ export {
 } from "./formats/transformation.ts";
 export { type ImagePool, type JobTerms, openImagePool } from "./pool/image-pool.ts";
 export { type Inspection, inspectImage } from "./pool/inspect-image.ts";
+export { renderRendition } from "./pool/render-rendition.ts";

@@ -14,6 +14,7 @@ import {
   outputTraits,
   planGeometry,
   type Rendition,
+  renderRendition,
   renditionKey,
   sniffBytes,
   sniffImage,
@@ -56,11 +57,10 @@ async function renderFile(
 ): Promise<RenderedVariants> {
   const { imagePool } = service;
   const terms: Terms = { turn, limitMs, signal };
-  const sniffed = sniffImage(await firstBytesOf(source));
-  if (sniffed.kind !== "accepted") return failedFor(unreadable);
-  const header = await imagePool.run({ kind: "header", source, format: sniffed.format }, terms);
-  if (header.outcome !== "rendered") return { ...nothing, failure: failureOf(header, unreadable) };
-  const renderable: Renderable = { job, source, facts: header.result, limits: limitsFor(header.result), terms };
+  const facts = await readFacts(service, source, terms);
+  if ("code" in facts) return { ...nothing, failure: facts };
+  const limits = limitsFor(facts);
+  const renderable: Renderable = { job, source, facts, limits, terms };
 
   const renditions: RenditionResult[] = [];
   for (const request of job.renditions) {
@@ -71,10 +71,17 @@ async function renderFile(
     await heartbeat();
   }
   if (!job.placeholder) return { ...nothing, renditions, failure: null };
-  const { facts, limits } = renderable;
   const look = await imagePool.run({ kind: "look", source, facts, limits }, terms);
   if (look.outcome !== "rendered") return { ...nothing, renditions, failure: failureOf(look, damaged) };
   return { renditions, ...look.result, failure: null };
+}
+
+/** Reads the header of an original. */
+async function readFacts({ imagePool }: WorkerService, source: string, terms: Terms): Promise<ImageFacts | Failure> {
+  const sniffed = sniffImage(await firstBytesOf(source));
+  if (sniffed.kind !== "accepted") return { ...unreadable, retryable: false };
+  const header = await imagePool.run({ kind: "header", source, format: sniffed.format }, terms);
+  return header.outcome === "rendered" ? header.result : failureOf(header, unreadable);
 }
 
 type Terms = JobTerms & { readonly signal: AbortSignal };
@@ -88,13 +95,35 @@ interface Renderable {
   readonly terms: Terms;
 }
 
-/** Builds the key here instead of taking it from the job: it names the encoder that produced the bytes. */
+/** Renders one rendition of a job, with the file of its overlay where it has one. */
 async function renderOne(
+  service: WorkerService,
+  renderable: Renderable,
+  request: RenditionRequest,
+): Promise<RenditionResult | Failure> {
+  const { job, terms } = renderable;
+  const { overlay: above, ...wanted } = request;
+  if (!above) return renderOnto(service, renderable, request, { rendition: renditionFrom(wanted, job) });
+  const { key, ...placed } = above;
+  const render = async (overlay: string) => {
+    const facts = await readFacts(service, overlay, terms);
+    if ("code" in facts) return facts;
+    const rendition = { ...renditionFrom(wanted, job), overlay: { ...placed, facts } };
+    const limits = withinBoth(renderable.limits, limitsFor(facts));
+    return renderOnto(service, { ...renderable, limits }, request, { rendition, overlay });
+  };
+  const made = await service.objectFiles.withFile(key, render, terms.signal);
+  return made ?? { code: "overlay_missing", message: "The overlay is no longer stored.", retryable: false };
+}
+
+/** Builds the key here instead of taking it from the job: it names the encoder that produced the bytes. */
+async function renderOnto(
   { objects, objectFiles, imagePool, tracer }: WorkerService,
   { job, terms, ...given }: Renderable,
   request: RenditionRequest,
+  wanted: { readonly rendition: Rendition; readonly overlay?: string },
 ): Promise<RenditionResult | Failure> {
-  const rendition = renditionFrom(request, job);
+  const { rendition } = wanted;
   const key = renditionKey(nameOf(job.original.key), rendition);
   const { mimeType } = outputTraits[rendition.format];
   // The size of a trimmed one is known to its maker alone.
@@ -105,14 +134,13 @@ async function renderOne(
   }
   const target = objectFiles.newPath();
   try {
-    const { width: wanted, height: high, format } = rendition;
     const attributes = {
-      "image.format": format,
-      "image.width": wanted ?? undefined,
-      "image.height": high ?? undefined,
+      "image.format": rendition.format,
+      "image.width": rendition.width ?? undefined,
+      "image.height": rendition.height ?? undefined,
     };
     const made = await tracer.span("render image", { attributes }, () =>
-      imagePool.run({ kind: "render", target, rendition, ...given }, terms),
+      renderRendition(imagePool, { kind: "render", target, ...given, ...wanted }, terms),
     );
     if (made.outcome !== "rendered") return failureOf(made, damaged);
     const { width, height, sizeBytes: size } = made.result;
@@ -137,7 +165,7 @@ async function firstBytesOf(path: string): Promise<Buffer> {
   }
 }
 
-function renditionFrom({ name: _name, key: _key, ...wanted }: RenditionRequest, job: Job): Rendition {
+function renditionFrom({ name: _name, key: _key, ...wanted }: Omit<RenditionRequest, "overlay">, job: Job): Rendition {
   const { fit, width, height, attention } = wanted;
   const isCropped = fit === "cover" && width !== null && height !== null && !attention;
   return { ...wanted, focalPoint: isCropped ? job.focal_point : null };
@@ -147,6 +175,16 @@ function renditionFrom({ name: _name, key: _key, ...wanted }: RenditionRequest, 
 function limitsFor({ width, height, frames }: ImageFacts): ImageLimits {
   const pixelsMax = width * height;
   return { ...defaultImageLimits, pixelsMax, avifPixelsMax: pixelsMax, framesPixelsMax: pixelsMax * frames };
+}
+
+/** The limits within which both an image and its overlay are decoded. */
+function withinBoth(one: ImageLimits, other: ImageLimits): ImageLimits {
+  return {
+    ...one,
+    pixelsMax: Math.max(one.pixelsMax, other.pixelsMax),
+    avifPixelsMax: Math.max(one.avifPixelsMax, other.avifPixelsMax),
+    framesPixelsMax: Math.max(one.framesPixelsMax, other.framesPixelsMax),
+  };
 }
 
 function resultOf(

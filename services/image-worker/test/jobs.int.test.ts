@@ -119,6 +119,38 @@ test("a job's renditions are stored under their keys, the thumbnail first, and t
   }
 });
 
+test("a rendition with an overlay is stored under a key of its own, with the overlay's pixels", async () => {
+  const logo = await readFixture("animated.gif");
+  const sha256 = createHash("sha256").update(logo).digest("hex");
+  const key = `originals/${sha256}`;
+  await objects.put(key, logo, { size: logo.length, contentType: "image/gif", ifAbsent: true });
+  const job = await fixture("photo.jpg");
+  const overlay = { key, sha256, position: "center", width: 50, opacity: 100, margin: 0 } as const;
+  const renditions = [
+    { name: null, key: "plain", ...small },
+    { name: null, key: "overlaid", ...small, overlay },
+  ];
+  const { outcome, renditions: made } = await answerTo({ ...job, renditions });
+  assert.equal(outcome, "rendered");
+  assert.match(made[1]?.key ?? "", new RegExp(`-overlay${sha256.slice(0, 32)}_center_50_100_0-`));
+  assert.notEqual(made[0]?.sha256, made[1]?.sha256);
+});
+
+test("a job whose overlay is gone fails for good", async () => {
+  const job = await fixture("photo.jpg");
+  const gone = "ef".repeat(32);
+  const overlay = {
+    key: `originals/${gone}`,
+    sha256: gone,
+    position: "center",
+    width: 50,
+    opacity: 100,
+    margin: 0,
+  } as const;
+  const { failure } = await answerTo({ ...job, renditions: [{ name: null, key: "overlaid", ...small, overlay }] });
+  assert.deepEqual([failure?.code, failure?.retryable], ["overlay_missing", false]);
+});
+
 test("the same job again changes neither its answer nor its blobs", async () => {
   const job = await fixture("photo.jpg");
   const first = await answerTo(job);

@@ -87,6 +87,27 @@ export const RenditionRequest = z.object({
   round: z.int().optional().describe("Radius of the corners in pixels of the result."),
   pad: z.int().optional().describe("Width of the margin around the result, in pixels."),
   frame: z.int().optional().describe("The frame of an animation, from 1."),
+  overlay: z
+    .object({
+      key: z.string().describe("Key of the overlay's original."),
+      sha256: z.string(),
+      position: z.enum([
+        "center",
+        "north",
+        "northeast",
+        "east",
+        "southeast",
+        "south",
+        "southwest",
+        "west",
+        "northwest",
+      ]),
+      width: z.int().describe("Per cent of the result's width."),
+      opacity: z.int().describe("Per cent."),
+      margin: z.int().describe("Pixels to the edges that the position names."),
+    })
+    .optional()
+    .describe("Another image of the account, on top of the result."),
 });
 
 export type RenditionRequest = z.output<typeof RenditionRequest>;

@@ -38,6 +38,18 @@ export function timeParameter() {
   return text.overwrite((given) => given.replace(/ (?=\d\d:\d\d$)/, "+")).pipe(dateInput);
 }
 
+/** Builds a refinement that refuses members such as `overlay_width` where their leader, `overlay`, is absent. */
+export function requireLeader(leader: string) {
+  return (given: object, { addIssue }: z.RefinementCtx): void => {
+    const members = Object.entries(given).filter(([, value]) => value !== undefined);
+    if (members.some(([name]) => name === leader)) return;
+    for (const [name] of members) {
+      if (!name.startsWith(`${leader}_`)) continue;
+      addIssue({ code: "custom", path: [name], message: `Needs \`${leader}\`.`, params: { code: "invalid" } });
+    }
+  };
+}
+
 /** Declares a query parameter with a text to search for. */
 export const textParameter = () => z.string().min(1).max(100).normalize("NFC");
 

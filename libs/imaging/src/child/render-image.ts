@@ -23,6 +23,7 @@ import { type Rights, readRights } from "./exif-rights.ts";
 import { hasFewColours } from "./few-colours.ts";
 import { addGainMap, readGainMap, renderGainMap } from "./gain-map.ts";
 import { preferLighterOriginal } from "./lighter-file.ts";
+import { overlayImage } from "./overlay-image.ts";
 import { padImage } from "./pad-image.ts";
 import { roundCorners } from "./round-corners.ts";
 import { trimImage } from "./trim-image.ts";
@@ -45,7 +46,8 @@ export async function renderImage(job: RenderJob): Promise<RenderedFile> {
     coding,
     isDeep,
     rights,
-    colouring: colouringOf(read, coding),
+    overlay: job.overlay,
+    colouring: rendition.overlay ? "full" : colouringOf(read, coding),
   };
   let image = openImage(decoded, { ...opening, ignoresProfile: coding !== null });
   for (const step of editingSteps) image = await step(image, plan);
@@ -103,6 +105,8 @@ interface RenditionPlan {
   readonly coding: ColourCoding | null;
   readonly isDeep: boolean;
   readonly rights: Rights | null;
+  /** The picture of the overlay. */
+  readonly overlay: string | undefined;
   readonly colouring: Colouring;
 }
 
@@ -131,6 +135,9 @@ const convert: Step = (image, { coding, isDeep, rendition }) =>
   coding && !rendition.crop && !rendition.rotate && !rendition.trim ? convertColours(image, coding, isDeep) : image;
 
 const blurred: Step = (image, { rendition: { blur: radius } }) => (radius ? image.blur(radius) : image);
+
+const overlaid: Step = (image, { overlay, rendition }) =>
+  overlay !== undefined && rendition.overlay ? overlayImage(image, overlay, rendition.overlay) : image;
 
 const rounded: Step = (image, { rendition: { round: radius } }) => (radius ? roundCorners(image, radius) : image);
 
@@ -178,5 +185,5 @@ const keepProfile: Step = (image, { rendition, coding }) => (rendition.p3 && !co
 /** The steps in their order, before and after the size is known. A new step is one function and one name. */
 const editingSteps: readonly Step[] = [orient, edit];
 const shapingSteps: readonly Step[] = [
-  ...[resize, crop, convert, pad, blurred, rounded, padded, flatten, toSrgb, keepProfile, keepRights],
+  ...[resize, crop, convert, pad, blurred, overlaid, rounded, padded, flatten, toSrgb, keepProfile, keepRights],
 ];

@@ -20,7 +20,11 @@ const image = {
 
 function choose(given: Partial<RequestedForm>, accept: string, options: { avif?: boolean; max?: number } = {}) {
   const { avif: isAvifOffered = true, max = 20_000 } = options;
-  const choice = chooseRendition(image, { form: { ...plainForm, ...given }, accept, isAvifOffered }, max);
+  const choice = chooseRendition(
+    image,
+    { form: { ...plainForm, ...given }, overlay: null, accept, isAvifOffered },
+    max,
+  );
   if (!("rendition" in choice)) return choice.outcome;
   const later = choice.outcome === "chosen" && choice.later ? ` before ${choice.later.format}` : "";
   return `${choice.outcome} ${choice.rendition.format}${later}`;
@@ -50,7 +54,11 @@ test("a dense screen gets the size of its pixels, up to the longest side", () =>
     fit: fc.constantFrom(...fits),
   };
   const chosen = (given: Partial<RequestedForm>) =>
-    chooseRendition(image, { form: { ...plainForm, ...given }, accept: "image/webp", isAvifOffered: true }, 0);
+    chooseRendition(
+      image,
+      { form: { ...plainForm, ...given }, overlay: null, accept: "image/webp", isAvifOffered: true },
+      0,
+    );
   fc.assert(
     fc.property(fc.record(optional), fc.boolean(), tenths, ({ fit, ...sides }, enlarge, dpr) => {
       const dense = chosen({ ...sides, fit, enlarge, dpr });

@@ -4,6 +4,7 @@ import type { Edits } from "./edits.ts";
 import { type Fit, planGeometry } from "./geometry.ts";
 import { type OutputFormat, outputFormats, outputTraits } from "./image-formats.ts";
 import type { ImageFacts } from "./image-limits.ts";
+import { newOverlay, type overlayPositions } from "./overlay.ts";
 import { canonicalRendition, type Rendition } from "./rendition.ts";
 import type { FocalPoint, Size } from "./size.ts";
 
@@ -17,11 +18,11 @@ export type RenditionChoice =
   | { readonly outcome: "not-acceptable" }
   /** Larger than allowed, because of this parameter. */
   | { readonly outcome: "too-large"; readonly field: "enlarge" | "dpr" }
-  /** The rectangle of `crop` lies beside the image, or it has fewer frames. */
-  | { readonly outcome: "outside"; readonly field: "crop" | "frame" };
+  /** The rectangle of `crop` lies beside the image, it has fewer frames, or the account has no image to lay on it. */
+  | { readonly outcome: "outside"; readonly field: "crop" | "frame" | "overlay" };
 
 /** The form in which an image is requested. */
-export interface RequestedForm extends Omit<Edits, "trim"> {
+export interface RequestedForm extends Omit<Edits, "trim" | "overlay"> {
   readonly width?: number | undefined;
   readonly height?: number | undefined;
   readonly dpr?: number | undefined;
@@ -34,6 +35,12 @@ export interface RequestedForm extends Omit<Edits, "trim"> {
   readonly metadata: "none" | "copyright";
   readonly color: "srgb" | "p3";
   readonly trim: boolean;
+  /** The id of another image. */
+  readonly overlay?: string | undefined;
+  readonly overlay_position?: (typeof overlayPositions)[number] | undefined;
+  readonly overlay_width?: number | undefined;
+  readonly overlay_opacity?: number | undefined;
+  readonly overlay_margin?: number | undefined;
 }
 
 /** The form of a request without parameters. */
@@ -50,6 +57,8 @@ export const plainForm: RequestedForm = {
 /** A request for an image's content. */
 export interface ContentRequest {
   readonly form: RequestedForm;
+  /** The original that the form lays on the image; null where it names none, or one that its owner does not have. */
+  readonly overlay: { readonly sha256: string; readonly facts: ImageFacts } | null;
   readonly accept: string | undefined;
   readonly isAvifOffered: boolean;
 }
@@ -67,15 +76,19 @@ export interface RecordedImage {
  */
 export function chooseRendition(
   { facts, focalPoint, colorSpace }: RecordedImage,
-  { form, accept, isAvifOffered }: ContentRequest,
+  { form, overlay: above, accept, isAvifOffered }: ContentRequest,
   avifPixelsMax: number,
 ): RenditionChoice {
   const { fit, enlarge, dpr = 1, quality = null, background, crop, rotate, blur, round, pad, frame } = form;
   if (crop && !withinImage(crop, facts)) return { outcome: "outside", field: "crop" };
   if (frame !== undefined && frame > facts.frames) return { outcome: "outside", field: "frame" };
+  if (form.overlay !== undefined && !above) return { outcome: "outside", field: "overlay" };
   const [width, height] = [form.width, form.height].map((side) => (side === undefined ? null : Math.round(side * dpr)));
   if (Math.max(width ?? 0, height ?? 0) > sideMax) return { outcome: "too-large", field: "dpr" };
-  const edits = { crop, rotate, trim: form.trim || undefined, blur, round, pad, frame };
+  const { overlay_position: position, overlay_width, overlay_opacity: opacity, overlay_margin: margin } = form;
+  const place = { position, width: overlay_width, opacity, margin };
+  const overlay = above ? newOverlay(above.sha256, above.facts, place) : undefined;
+  const edits = { crop, rotate, trim: form.trim || undefined, blur, round, pad, frame, overlay };
   const box = { width: width ?? null, height: height ?? null, fit, enlarge, focalPoint, ...edits };
   const look: { attention?: true; background?: string; copyright?: true; p3?: true } = {};
   if (form.gravity === "attention") look.attention = true;

@@ -1,5 +1,6 @@
 import { definedMembers } from "@signalbox/core";
 import { cropFocus, cropSize, type Rectangle, withinImage } from "./crop.ts";
+import { canonicalOverlay, type Overlay, overlayKey } from "./overlay.ts";
 import { type Rotation, rotateFocus, rotateSize } from "./rotate.ts";
 import type { FocalPoint, Size } from "./size.ts";
 
@@ -23,6 +24,7 @@ export interface Edits {
   readonly round?: number | undefined;
   /** Width of the margin around the result, in pixels. */
   readonly pad?: number | undefined;
+  readonly overlay?: Overlay | undefined;
 }
 
 /** An image before it is scaled: its size, and the point that crops keep. */
@@ -52,24 +54,26 @@ const resizingEdits: readonly Edit[] = [crop, rotate];
 export const editedImage = (original: Edited, edits: Edits): Edited =>
   resizingEdits.reduce((before, edit) => edit(edits, before), original);
 
-export const isEdited = ({ frame, crop, rotate, trim, blur, round, pad }: Edits): boolean =>
-  [frame, crop, rotate, trim, blur, round, pad].some((edit) => edit !== undefined);
+export const isEdited = ({ frame, crop, rotate, trim, blur, round, pad, overlay }: Edits): boolean =>
+  [frame, crop, rotate, trim, blur, round, pad, overlay].some((edit) => edit !== undefined);
 
 /** Builds the form of edits in which equal pixels have equal members. */
 export function canonicalEdits(
-  { frame, crop, rotate, trim, blur, round, pad }: Edits,
+  { frame, crop, rotate, trim, blur, round, pad, overlay }: Edits,
   source: Size & { readonly frames?: number },
 ): Edits {
   const inside = crop && withinImage(crop, source);
   const isPart = inside && (inside.width < source.width || inside.height < source.height);
   const chosen = (source.frames ?? 1) > 1 ? frame : undefined;
-  return definedMembers({ frame: chosen, crop: isPart ? inside : undefined, rotate, trim, blur, round, pad });
+  const changes = { rotate, trim, blur, round, pad, overlay: overlay && canonicalOverlay(overlay) };
+  return definedMembers({ frame: chosen, crop: isPart ? inside : undefined, ...changes });
 }
 
 /** Builds the part of a rendition's key; empty without edits. */
-export function editsKey({ frame, crop, rotate, trim, blur, round, pad }: Edits): string {
+export function editsKey({ frame, crop, rotate, trim, blur, round, pad, overlay }: Edits): string {
   const rectangle = crop && `${crop.left}_${crop.top}_${crop.width}_${crop.height}`;
-  const parts = Object.entries({ frame, crop: rectangle, rotate, trim, blur, round, pad });
+  const above = overlay && overlayKey(overlay);
+  const parts = Object.entries({ frame, crop: rectangle, rotate, trim, blur, round, pad, overlay: above });
   return parts
     .flatMap(([name, value]) => (value === undefined ? [] : value === true ? `${name}-` : `${name}${value}-`))
     .join("");

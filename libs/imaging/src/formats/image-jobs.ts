@@ -25,6 +25,8 @@ export interface RenderJob {
   readonly source: string;
   readonly decoded?: string;
   readonly target: string;
+  /** The file of the rendition's overlay: its original, and a PNG of it for the child. */
+  readonly overlay?: string;
   readonly facts: ImageFacts;
   readonly rendition: Rendition;
   readonly limits: ImageLimits;

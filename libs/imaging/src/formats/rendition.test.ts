@@ -3,6 +3,7 @@ import { test } from "node:test";
 import fc from "fast-check";
 import { fits, planGeometry } from "./geometry.ts";
 import { outputFormats } from "./image-formats.ts";
+import { type Overlay, overlayDefaults } from "./overlay.ts";
 import { canonicalRendition, encoderVersion, type Rendition, renditionKey, renditionTag } from "./rendition.ts";
 
 const sha = "ab".repeat(32);
@@ -26,6 +27,23 @@ test("a key changes with the original, the parameters or the encoder", () => {
     `renditions/${sha}/w200-h200-cover-q60-x0.2500-y1.0000-${encoderVersion}.jpeg`,
   );
   assert.equal(keyOf({ width: null }), `renditions/${sha}/full-q80-${encoderVersion}.webp`);
+});
+
+test("a key changes with the overlay's bytes or its place", () => {
+  const facts = { format: "png", mimeType: "image/png", width: 9, height: 9, frames: 1, hasAlpha: false } as const;
+  const overlay = { ...overlayDefaults, sha256: sha, facts: { ...facts, isProgressive: false } };
+  const overlaid = (change: Partial<Overlay>) => keyOf({ overlay: { ...overlay, ...change } });
+  const key = overlaid({});
+  assert.match(key, /-overlay(ab){16}_southeast_25_100_0-/);
+  const others = [
+    { sha256: "cd".repeat(32) },
+    { position: "north" },
+    { width: 26 },
+    { opacity: 99 },
+    { margin: 1 },
+  ] as const;
+  assert.equal(new Set([key, ...others.map(overlaid)]).size, 1 + others.length);
+  assert.equal(overlaid({ position: "center", margin: 9 }), overlaid({ position: "center" }));
 });
 
 test("Display P3 is kept where no other colours come beside it", () => {

@@ -29,6 +29,8 @@ const encodeMs: Readonly<Record<OutputFormat, number>> = { jpeg: 18, png: 26, we
 const scaleMs = 4;
 /** For each pixel of the radius. */
 const blurMs = 2;
+/** Bytes per pixel of a result with an overlay, which lies in memory below, above and mixed. */
+const overlaidBytes = 12;
 /** Bytes per pixel of one frame. Some codecs work line by line, others keep the whole image. */
 const decodeBytes: Readonly<Record<InputFormat, number>> = {
   jpeg: 0.6,
@@ -100,7 +102,7 @@ function costOf(job: ImageJob): JobCost {
 }
 
 function renderCost(facts: ImageFacts, rendition: Rendition): JobCost {
-  const { format, blur = 0 } = rendition;
+  const { format, blur = 0, overlay } = rendition;
   const isMoving = facts.frames > 1 && outputTraits[format].animation && !isEdited(rendition);
   const frames = isMoving ? facts.frames : 1;
   const { output, scaled } = planGeometry(facts, rendition);
@@ -109,9 +111,14 @@ function renderCost(facts: ImageFacts, rendition: Rendition): JobCost {
   const pixels = pixelsOf(output);
   // Edited pixels lie in memory, before and after each edit.
   const copied = isEdited(rendition) ? pixelsOf(facts) * 8 : 0;
+  const above = overlay ? decodeCost(overlay.facts, 1) : { ms: 0, bytes: 0 };
+  const laid = overlay ? pixels * overlaidBytes : 0;
   return {
-    ms: decode.ms + (frames * (pixels * (encodeMs[format] + blur * blurMs) + pixelsOf(scaled) * scaleMs)) / 1e6,
-    bytes: decode.bytes + pixels * encodeBytes[format] + copied,
+    ms:
+      decode.ms +
+      above.ms +
+      (frames * (pixels * (encodeMs[format] + blur * blurMs) + pixelsOf(scaled) * scaleMs)) / 1e6,
+    bytes: decode.bytes + pixels * encodeBytes[format] + copied + above.bytes + laid,
   };
 }
 

@@ -46,7 +46,7 @@ export async function createImage(
   const full = await judgeRoom(service, tx, caller.accountId);
   if (full) return full;
   const entry = audited(caller, { action: "image.create", subject: image.id });
-  const jobs = [renderRequested(image), ...eagerJobs(service, image, all)];
+  const jobs = [renderRequested(image), ...(await eagerJobs(service, tx, image, all))];
   await outbox.append(tx, [imageCreated(service, image), ...jobs, entry]);
   return { outcome: "created", image };
 }
@@ -88,7 +88,7 @@ export async function reprocessImage(service: ImagesService, tx: Tx, caller: Cal
   await forgiveRenditions(tx, image);
   const entry = audited(caller, { action: "image.reprocess", subject: image.id });
   const updates = changed.length > 0 ? [imageUpdated(service, image, changed)] : [];
-  const eager = eagerJobs(service, image, await service.transformationStore.readAll(tx, caller.accountId));
+  const eager = await eagerJobs(service, tx, image, await service.transformationStore.readAll(tx, caller.accountId));
   await outbox.append(tx, [...updates, ...jobs, ...eager, entry]);
   return image;
 }

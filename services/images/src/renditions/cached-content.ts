@@ -94,9 +94,9 @@ export function describeContent(
   };
   const renditionKey = keyOf(image, rendition);
   const description = { etag: renditionTag(renditionKey), ...contentHeaders(shown) };
-  // Where a better format is in the making, the next request may get it.
   const { from: transformations } = wanted;
   const content = { image, query, transformations, signature, renditionKey, shown, description };
-  if (!later) contentCache.remember(request, content);
+  // Where a better format is in the making, the next request may get it; an overlay may be deleted before it.
+  if (!later && wanted.form.overlay === undefined) contentCache.remember(request, content);
   return description;
 }

@@ -31,6 +31,7 @@ export type Access =
   /** Missing or private, for a caller without credentials. */
   | { readonly outcome: "unauthorized" }
   | { readonly outcome: "unnamed-form" }
+  | { readonly outcome: "unsigned-overlay" }
   | Exclude<SignatureVerdict, { outcome: "valid" }>;
 
 /** Decides who sees the content of an image: its owner, the bearer of a signed URL, and everyone if it is public. */
@@ -75,6 +76,8 @@ function judgeCaller(
   // A public image of a deleted account reads as missing, like another account's private one.
   if (image && (isOwner || (image.visibility === "public" && !isOwnerDeleted(service, image)))) {
     const allowed = service.configuration.get("images.public.transforms");
+    // An overlay shows the pixels of another image, which may be private.
+    if (!isOwner && query.overlay !== undefined) return { outcome: "unsigned-overlay" };
     if (!isOwner && !mayTransform(allowed, query)) return { outcome: "unnamed-form" };
     return { outcome: "seen", image, viewer: { reach: image.visibility, isOnBudget: !isOwner, signature: null } };
   }

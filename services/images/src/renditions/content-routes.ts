@@ -96,6 +96,7 @@ const refusals: Readonly<Record<Exclude<Access["outcome"], "seen">, Parameters<t
   "unnamed-form": forbidden(
     "Without credentials the image is only served in its named variants and the documented widths. Any other rendition needs a signed URL.",
   ),
+  "unsigned-overlay": forbidden("Only the owner sees an image with an overlay. Anybody else needs a signed URL."),
   "switched-off": forbidden("Signed URLs are switched off."),
   expired: forbidden("The signed URL has expired."),
   "too-far-away": forbidden(
@@ -117,7 +118,7 @@ async function show(
 ): Promise<HttpResponse> {
   const { query, headers, request, log } = input;
   const { renderBudget, imageStatistics } = service;
-  const choice = await chooseContent(service, image, wanted.form, headers.accept);
+  const choice = await chooseContent(service, image, wanted, headers.accept);
   if (choice.outcome === "not-acceptable") {
     return refused(406, "not_acceptable", { message: `The image is available as ${contentTypes.join(", ")}.` });
   }
@@ -184,10 +185,17 @@ function tooLarge(query: ContentQuery, member: "enlarge" | "dpr"): HttpResponse 
   return wrongParameter(askedBy(query, member), "out_of_range", message);
 }
 
-function outside(query: ContentQuery, member: "crop" | "frame", { width, height, frames }: Image): HttpResponse {
-  const part = `The crop must begin within the ${width}×${height} pixels of the image.`;
-  const message = member === "crop" ? part : `The image has ${frames === 1 ? "one frame" : `${frames} frames`}.`;
-  return wrongParameter(askedBy(query, member), "out_of_range", message);
+function outside(
+  query: ContentQuery,
+  member: "crop" | "frame" | "overlay",
+  { width, height, frames }: Image,
+): HttpResponse {
+  const message = {
+    crop: `The crop must begin within the ${width}×${height} pixels of the image.`,
+    frame: `The image has ${frames === 1 ? "one frame" : `${frames} frames`}.`,
+    overlay: "The overlay must be an image of the same account.",
+  }[member];
+  return wrongParameter(askedBy(query, member), member === "overlay" ? "invalid" : "out_of_range", message);
 }
 
 /** Has the worker make a rendition that would keep the caller waiting for too long, once. */

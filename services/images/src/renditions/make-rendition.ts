@@ -1,6 +1,6 @@
 import { readFile, rm } from "node:fs/promises";
 import { AppError, seconds } from "@signalbox/core";
-import { type JobTerms, planGeometry, type Rendition } from "@signalbox/imaging";
+import { type JobTerms, planGeometry, type Rendition, renderRendition } from "@signalbox/imaging";
 import { originalKey } from "../blobs/blob-keys.ts";
 import { beginAttempt, endAttempt } from "../blobs/rendition-store.ts";
 import type { ImagesService } from "../context/images-service.ts";
@@ -26,7 +26,8 @@ export function isForLater(service: ImagesService, { key, image, rendition }: Wa
   const facts = factsOf(image);
   const { output } = planGeometry(facts, rendition);
   if (output.width * output.height > outputPixelsMax) return true;
-  if (facts.isProgressive && facts.width * facts.height > progressivePixelsMax) return true;
+  const decoded = rendition.overlay ? [facts, rendition.overlay.facts] : [facts];
+  if (decoded.some((one) => one.isProgressive && one.width * one.height > progressivePixelsMax)) return true;
   return expectedMs(service, image, rendition) > Math.min(waitedForMs, limitMs);
 }
 
@@ -81,11 +82,18 @@ function renderOriginal(service: ImagesService, { image, rendition }: Wanted, ta
   const [facts, limits] = [factsOf(image), imageLimits(service)];
   // Only renditions are refused for a long wait: a refused upload would be sent again.
   const waitMaxMs = configuration.get("images.render.wait-max");
-  const render = (source: string) =>
+  const job = { kind: "render", target, facts, rendition, limits } as const;
+  const render = (files: { readonly source: string; readonly overlay?: string }) =>
     tracer.span("render image", { attributes: { "image.format": rendition.format } }, () =>
-      imagePool.run({ kind: "render", source, target, facts, rendition, limits }, { ...terms, waitMaxMs }),
+      renderRendition(imagePool, { ...job, ...files }, { ...terms, waitMaxMs }),
     );
-  return objectFiles.withFile(originalKey(image), render, terms.signal);
+  const { accountId } = image;
+  const renderFile = (source: string) => {
+    if (!rendition.overlay) return render({ source });
+    const key = originalKey({ accountId, sha256: rendition.overlay.sha256 });
+    return objectFiles.withFile(key, (overlay) => render({ source, overlay }), terms.signal);
+  };
+  return objectFiles.withFile(originalKey(image), renderFile, terms.signal);
 }
 
 function refusedForNow(): AppError {

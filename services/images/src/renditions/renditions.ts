@@ -4,9 +4,9 @@ import { inTransaction } from "@signalbox/storage";
 import { keyOf } from "../blobs/blob-keys.ts";
 import { claimRenditionRequest, isRenditionRefused, isRenditionStored } from "../blobs/rendition-store.ts";
 import type { ImagesService } from "../context/images-service.ts";
-import type { ContentQuery } from "../state/content-query.ts";
 import { factsOf, type Image } from "../state/image.ts";
 import { singleRenderRequested } from "../state/render-job.ts";
+import type { WantedForm } from "../transformations/transformations.ts";
 
 /** Longer than any job takes; an older request was lost and may be repeated. */
 const staleAfterMs = minutes(10);
@@ -15,13 +15,13 @@ const staleAfterMs = minutes(10);
 export async function chooseContent(
   service: ImagesService,
   image: Image,
-  form: ContentQuery,
+  { form, overlay }: WantedForm,
   accept: string | undefined,
 ): Promise<RenditionChoice> {
   const { configuration, pool, renditionMemory } = service;
   const { focalPoint, colorSpace } = image;
   const recorded = { facts: factsOf(image), focalPoint, colorSpace };
-  const request = { form, accept, isAvifOffered: configuration.get("capabilities.imageAvif") };
+  const request = { form, overlay, accept, isAvifOffered: configuration.get("capabilities.imageAvif") };
   const choice = chooseRendition(recorded, request, configuration.get("images.render.avif-pixels"));
   const awaited = awaitedOf(choice);
   if (awaited === null) return choice;

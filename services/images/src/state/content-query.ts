@@ -1,8 +1,9 @@
-import { booleanParameter } from "@signalbox/http";
+import { booleanParameter, requireLeader } from "@signalbox/http";
 import {
   editMax,
   fits,
   outputFormats,
+  overlayPositions,
   plainForm,
   type Rotation,
   readRectangle,
@@ -14,6 +15,8 @@ import {
 import { z } from "zod";
 
 const side = z.int().min(1).max(sideMax).optional();
+const percent = z.int().min(1).max(100).optional();
+const margin = z.int().min(1).max(editMax.pad).optional();
 
 /** The form of content, as a request for a signed URL has it in JSON. A query has the same members as text. */
 export const ContentForm = z.strictObject({
@@ -68,7 +71,7 @@ export const ContentForm = z.strictObject({
   trim: z.boolean().optional().describe("Trims borders of a single colour, after `crop` and `rotate`."),
   blur: z.int().min(1).max(editMax.blur).optional().describe("Radius in pixels of the result."),
   round: side.describe("Radius of the corners in pixels of the result."),
-  pad: z.int().min(1).max(editMax.pad).optional().describe("Width of a margin around the result, in pixels."),
+  pad: margin.describe("Width of a margin around the result, in pixels."),
   frame: z
     .int()
     .min(1)
@@ -80,7 +83,14 @@ export const ContentForm = z.strictObject({
     .regex(transformationName)
     .optional()
     .describe("The name of a transformation of the image's owner. Only `format` and `dpr` may stand beside it."),
+  overlay: z.string().min(1).max(64).optional().describe("The id of another image of the account, shown on top."),
+  overlay_position: z.enum(overlayPositions).optional().describe("Default: `southeast`."),
+  overlay_width: percent.describe("Per cent of the result's width. Default: 25."),
+  overlay_opacity: percent.describe("Per cent. Default: 100."),
+  overlay_margin: margin.describe("Pixels between the overlay and the edges that its position names. Default: none."),
 });
+/** Refuses members about an overlay where none is named. */
+const requireOverlay = requireLeader("overlay");
 const { shape } = ContentForm;
 
 type Form = Partial<z.output<typeof ContentForm>>;
@@ -91,9 +101,10 @@ const tooLarge = (path: "width" | "height") => ({
   params: { code: "too_big" },
 });
 
-/** Adds the rules about members of a form together: the bounds of its sides, and what names a transformation. */
+/** Adds the rules about members of a form together: its sides, its overlay, and what names a transformation. */
 export const coherentForm = <Schema extends z.ZodType<Form>>(form: Schema) =>
   form
+    .superRefine(requireOverlay)
     .refine(({ width, dpr }) => isWithin(width, dpr), tooLarge("width"))
     .refine(({ height, dpr }) => isWithin(height, dpr), tooLarge("height"))
     .superRefine(({ transformation, ...given }, { addIssue }) => {
@@ -132,8 +143,7 @@ export const trackingParameters =
 export const contentParameters = (queryText: string): ReadonlyMap<string, string> =>
   new Map([...new URLSearchParams(queryText)].filter(([name]) => !trackingParameters.test(name)));
 
-/** The requested form of an image. */
-export const ContentQuery = z.object({
+const ContentParameters = z.object({
   ...shape,
   width: inPixels(shape.width),
   height: inPixels(shape.height),
@@ -155,6 +165,9 @@ export const ContentQuery = z.object({
   round: inPixels(shape.round),
   pad: inPixels(shape.pad, editMax.pad),
   frame: inPixels(shape.frame, editMax.frame),
+  overlay_width: inPixels(shape.overlay_width, 100),
+  overlay_opacity: inPixels(shape.overlay_opacity, 100),
+  overlay_margin: inPixels(shape.overlay_margin, editMax.pad),
   v: z
     .string()
     .regex(/^[\w-]{1,32}$/)
@@ -162,5 +175,8 @@ export const ContentQuery = z.object({
     .describe("The version, as in `url` and `variants`: with the current one a public image may be cached for a year."),
   signature: z.string().max(200).optional().describe("The signature of a signed URL; replaces credentials."),
 });
+
+/** The requested form of an image. */
+export const ContentQuery = ContentParameters.superRefine(requireOverlay);
 
 export type ContentQuery = z.output<typeof ContentQuery>;

@@ -77,8 +77,8 @@ export class ImageStore {
   }
 
   /** Finds an image of this account as it is now. */
-  async findOwn(accountId: string, imageId: string): Promise<Image | null> {
-    return ownOf(accountId, await first(this.#pool, statements.find, [imageId]));
+  async findOwn(accountId: string, imageId: string, db: Queryable = this.#pool): Promise<Image | null> {
+    return ownOf(accountId, await first(db, statements.find, [imageId]));
   }
 
   findOwnMany(accountId: string, imageIds: readonly string[]): Promise<Image[]> {

@@ -88,8 +88,11 @@ function jobFor(image: Image, jobId: string, attempt: number, wanted: readonly W
       original: { key: originalKey(image), mime_type: mimeType, sha256, size_bytes: sizeBytes },
       focal_point: focalPoint,
       renditions: wanted.map(({ name, rendition }) => {
-        const { focalPoint: _point, ...box } = rendition;
-        return { name, key: keyOf(image, rendition), ...box };
+        const { focalPoint: _point, overlay, ...box } = rendition;
+        const key = keyOf(image, rendition);
+        if (!overlay) return { name, key, ...box };
+        const { facts: _facts, ...above } = overlay;
+        return { name, key, ...box, overlay: { key: originalKey({ accountId, sha256: above.sha256 }), ...above } };
       }),
       placeholder: image.placeholder === null,
     },

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Caller } from "@signalbox/auth";
 import { newId } from "@signalbox/core";
-import { chooseRendition, isTransformationName, transformedParameters } from "@signalbox/imaging";
+import { type ContentRequest, chooseRendition, isTransformationName, transformedParameters } from "@signalbox/imaging";
 import { audited } from "@signalbox/service";
 import type { Tx } from "@signalbox/storage";
 import type { ImagesService } from "../context/images-service.ts";
@@ -72,36 +72,51 @@ export interface WantedForm {
   readonly version: string;
   /** The owner's transformations among which one was found; null without one. */
   readonly from: readonly Transformation[] | null;
+  readonly overlay: ContentRequest["overlay"];
 }
 
 /** Applies the transformation that a request names; null when the owner of the image has none of this name. */
 export async function wantedForm(
-  { transformationStore }: ImagesService,
+  service: ImagesService,
   image: Image,
   query: ContentQuery,
   queryText: string,
 ): Promise<WantedForm | null> {
-  if (query.transformation === undefined) return { form: query, version: versionOf(image), from: null };
-  const from = await transformationStore.findAll(image.accountId);
+  if (query.transformation === undefined) {
+    return { form: query, version: versionOf(image), from: null, overlay: await overlayOf(service, image, query) };
+  }
+  const from = await service.transformationStore.findAll(image.accountId);
   const found = from.find(({ name }) => name === query.transformation);
   if (!found) return null;
   const given = Object.fromEntries(contentParameters(queryText));
   const form = ContentQuery.parse(transformedParameters(found.form, given));
-  return { form, version: versionOf(image, found.version), from };
+  return { form, version: versionOf(image, found.version), from, overlay: await overlayOf(service, image, form) };
 }
+
+/** Finds the original that a form lays on an image of the same account; a missing and a foreign one look the same. */
+async function overlayOf({ imageStore }: ImagesService, image: Image, { overlay }: ContentQuery) {
+  return overlay === undefined ? null : laidOn(image, await imageStore.find(overlay));
+}
+
+const laidOn = ({ accountId }: Image, found: Image | null): ContentRequest["overlay"] =>
+  found?.accountId === accountId ? { sha256: found.sha256, facts: factsOf(found) } : null;
 
 /**
  * Drafts the jobs that render the eager transformations of an image. Each has a job of its own, and none is that of the
  * image: one that fails harms neither the others nor the image.
  */
-export function eagerJobs({ configuration }: ImagesService, image: Image, all: readonly Transformation[]) {
-  const { focalPoint, colorSpace } = image;
+export async function eagerJobs(service: ImagesService, tx: Tx, image: Image, all: readonly Transformation[]) {
+  const { imageStore, configuration } = service;
+  const { accountId, focalPoint, colorSpace } = image;
   const recorded = { facts: factsOf(image), focalPoint, colorSpace };
   const terms = { accept: undefined, isAvifOffered: configuration.get("capabilities.imageAvif") };
-  return all.flatMap(({ form: own, eager }) => {
-    if (!eager) return [];
+  const jobs: ReturnType<typeof singleRenderRequested>[] = [];
+  for (const { form: own } of all.filter(({ eager }) => eager)) {
     const form = ContentQuery.parse(transformedParameters(own, {}));
-    const choice = chooseRendition(recorded, { form, ...terms }, Number.POSITIVE_INFINITY);
-    return choice.outcome === "chosen" ? [singleRenderRequested(image, newId("job"), choice.rendition)] : [];
-  });
+    const overlay = form.overlay === undefined ? null : await imageStore.findOwn(accountId, form.overlay, tx);
+    const request = { form, overlay: laidOn(image, overlay), ...terms };
+    const choice = chooseRendition(recorded, request, Number.POSITIVE_INFINITY);
+    if (choice.outcome === "chosen") jobs.push(singleRenderRequested(image, newId("job"), choice.rendition));
+  }
+  return jobs;
 }
