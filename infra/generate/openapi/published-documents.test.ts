@@ -19,7 +19,9 @@ import { lintOpenApi } from "./test/lint-openapi.ts";
 const documents = await openApiDocuments();
 
 /** Media types without an example in JSON. */
-const bytes: readonly string[] = ["application/octet-stream", "application/partial-upload"];
+const bytes: readonly string[] = ["octet-stream", "offset+octet-stream", "partial-upload"].map(
+  (subtype) => `application/${subtype}`,
+);
 const isBinary = (mediaType: string) => mediaType.startsWith("image/") || bytes.includes(mediaType);
 
 test("the linter's recommended rules find nothing in the document of any service", async () => {

@@ -87,7 +87,9 @@ test("a change of what nobody has seen is refused", async () => {
   const seen = { "if-match": headers.get("etag") ?? "" };
   assert.equal((await set(who, "card", { width: 1 }, false, seen)).status, 200);
   assert.equal((await set(who, "card", { width: 2 }, false, seen)).status, 409);
-  assert.equal((await set(who, "hero", { width: 2 }, false, seen)).status, 409);
+  for (const header of [seen, { "if-match": "*" }])
+    assert.equal((await set(who, "hero", { width: 2 }, false, header)).status, 409);
+  assert.equal((await set(who, "card", { width: 3 }, false, { "if-match": "*" })).status, 200);
 });
 
 test("a name or a form against the rules is refused with its member", async () => {

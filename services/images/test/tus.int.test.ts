@@ -262,7 +262,10 @@ test("a lost answer to the last chunk is found by HEAD", async () => {
   await upload(who, photo, { endpoint: null, uploadUrl: images.url + path });
   const state = (await images.send(who, "GET", path)).body;
   assert.deepEqual([state.status, state.image_id], ["completed", (await imagesOf(who))[0].id]);
-  assert.equal((await patch(who, path, 0, photo)).status, 409);
+  const [repeated, head] = [await patch(who, path, 0, photo), await images.send(who, "HEAD", path)];
+  assert.equal(repeated.status, 409);
+  for (const { headers } of [repeated, head])
+    assert.equal(headers.get("content-location"), `/images/${state.image_id}`);
 });
 
 test("of concurrent last chunks all find one image", async () => {

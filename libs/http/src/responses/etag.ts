@@ -28,9 +28,9 @@ function isUnchanged({ "if-modified-since": since = "" }: IncomingHttpHeaders, l
  * Checks `If-Match` against the current validator, by strong comparison (RFC 9110 §13.1.1).
  * @throws AppError `conflict` when the client saw another state.
  */
-export function ifMatch(input: Conditional, etag: string): void {
+export function ifMatch(input: Conditional, etag: string | null): void {
   const header = input.headers["if-match"];
-  if (header === undefined || header === etag || listMatches(header, etag, strongTag)) return;
+  if (header === undefined || (etag !== null && (header === etag || listMatches(header, etag, strongTag)))) return;
   throw new AppError("conflict", "The resource has changed since it was read. Read it again, then repeat the change.", {
     field: "If-Match",
   });

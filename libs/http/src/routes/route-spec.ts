@@ -177,7 +177,7 @@ export interface RouteWrite<Input, Row, Result> {
   /** Finds the row and locks it until the transaction ends. */
   readonly find: (tx: Tx, input: Input) => Promise<Row | null>;
   /** The validator that `If-Match` is compared with. */
-  readonly etag?: (row: Row) => string;
+  readonly etag?: (row: Row) => string | null;
   /** The sentence of the 404 for a missing row. */
   readonly missing?: string;
   readonly change: (tx: Tx, row: Row, input: Input) => Promise<Result>;

@@ -1,3 +1,4 @@
+import { isUtf8 } from "node:buffer";
 import { createHash } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
 import { AppError } from "@signalbox/core";
@@ -61,7 +62,9 @@ export function uploadMetadataIn(header: string): Map<string, string> {
     if (key === "" || metadata.has(key)) {
       throw refused("upload-metadata", "Must be a list of unique keys, each with its value in base64.");
     }
-    metadata.set(key, Buffer.from(value, "base64").toString());
+    const bytes = Buffer.from(value, "base64");
+    if (!isUtf8(bytes)) throw refused("upload-metadata", `The value of ${key} must be text in UTF-8.`);
+    metadata.set(key, bytes.toString());
   }
   return metadata;
 }

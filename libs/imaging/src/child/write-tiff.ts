@@ -15,7 +15,10 @@ const [short, long, undefinedType] = [3, 4, 7];
 const sizes: Readonly<Record<number, number>> = { [short]: 2, [long]: 4, [undefinedType]: 1 };
 const rowsOfStrip = 64;
 
-/** Writes pixels as an uncompressed TIFF with their profile, which the decoder reads strip by strip. */
+/**
+ * Writes pixels as an uncompressed TIFF with their profile, which the decoder reads strip by strip. sharp's own TIFF would
+ * convert the samples when a profile is attached (`withIccProfile`), and they are in its colours already.
+ */
 export async function writeTiff(
   path: string,
   { width, height, samples, bits, rows, icc }: Pixels & { readonly icc?: Buffer | undefined },

@@ -66,7 +66,7 @@ export interface OwnRow<Row, P> {
   /** Reads the row without a lock, for rows that rarely have two writers at once; see `RowWrite.read`. */
   readonly read?: (context: { readonly caller: Caller; readonly params: P }) => Promise<Row | null>;
   /** The validator that `If-Match` is compared with. */
-  readonly etag?: (row: Row) => string;
+  readonly etag?: (row: Row) => string | null;
   /** The sentence for a caller who has no such row. */
   readonly missing: string;
 }

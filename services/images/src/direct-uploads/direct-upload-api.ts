@@ -212,7 +212,7 @@ async function append(
   const appended = await appendPiece(service, upload, { offset, source: request, digest, checksum }, pieceBytes);
   switch (appended.outcome) {
     case "ended":
-      return refusedWith(upload.metadata !== null && upload.imageId === null ? refusedMissing : refusedEnded(appended));
+      return endedAnswer(upload, appended);
     case "sent-elsewhere":
       return refusedWith({ code: "conflict", message: "Send the bytes to the URL of the upload." });
     case "other-checksum":
@@ -260,11 +260,22 @@ function completeTusUpload(
   });
 }
 
+/** Answers a client that lost the answer of its last chunk with the path of the image. */
+function endedAnswer(upload: DirectUpload, ended: { readonly status: string }): HttpResponse {
+  if (upload.imageId === null) return refusedWith(upload.metadata === null ? refusedEnded(ended) : refusedMissing);
+  const refusal = { code: "conflict", message: "The upload is completed: it has become an image." } as const;
+  return { ...refusedWith(refusal), headers: progressOf(upload, upload.sizeBytes) };
+}
+
 /** Builds the headers for the progress of an upload, which are those of tus too. */
-function progressOf({ sizeBytes, state, expiresAt, metadata }: DirectUpload, offset: number): Record<string, string> {
+function progressOf(
+  { sizeBytes, state, expiresAt, metadata, imageId }: DirectUpload,
+  offset: number,
+): Record<string, string> {
   return {
     ...progressHeaders(sizeBytes, offset),
     ...(state === "open" ? { "Upload-Expires": expiresAt.toUTCString() } : {}),
     ...(metadata ? { "Upload-Metadata": metadata } : {}),
+    ...(imageId ? { "Content-Location": `/images/${imageId}` } : {}),
   };
 }

@@ -42,9 +42,7 @@ const TransformationView = z
   });
 
 const view = viewOf(TransformationView, (_: Transformation) => ({}));
-/** The validator of the view; a transformation that does not exist yet has one that nobody has seen. */
-const etagOf = (transformation: Transformation | null): string =>
-  strongEtag(transformation?.revision ?? 0, `transformation ${transformation?.id}`);
+const etagOf = ({ id, revision }: Transformation): string => strongEtag(revision, `transformation ${id}`);
 
 /** The transformations of an account, at both edges. */
 export const transformationApi = (service: ImagesService): Edges =>
@@ -85,7 +83,7 @@ function writes(service: ImagesService) {
       input: TransformationBody,
       of: {
         find: (tx, { caller, params }) => lockTransformations(service, tx, caller.accountId, params.name),
-        etag: ({ known }) => etagOf(known),
+        etag: ({ known }) => known && etagOf(known),
         missing,
       },
       change: (tx, locked, { caller, params: { name }, input }) =>
