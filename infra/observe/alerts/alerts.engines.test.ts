@@ -13,7 +13,17 @@ import { dashboards, queriesOf } from "../dashboards.ts";
 import { commandsIn } from "../test/runbook-commands.ts";
 import { ofSignalbox } from "./alert.ts";
 import { alerts, alertsUsing, expressionsOf, metricsIn } from "./alerts.ts";
-import { answered, arrivals, day, events, quietDay, requests, type Series, within } from "./quiet-day.fixture.ts";
+import {
+  answered,
+  arrivals,
+  day,
+  events,
+  exporterJobs,
+  quietDay,
+  requests,
+  type Series,
+  within,
+} from "./quiet-day.fixture.ts";
 import { boardOf, rulesFile } from "./rules-file.ts";
 import { thresholdAlerts } from "./threshold-alerts.ts";
 
@@ -158,12 +168,12 @@ const cases: readonly Case[] = [
     fires: stays('up{job="kafka",instance="a"}', 0),
     stays: { ...stays('up{job="kafka",instance="a"}', 1), ...stays('up{job="of-another-house",instance="b"}', 0) },
   },
-  ...["edge", "kafka", "node", "postgres", "redis"].map(
+  ...exporterJobs.map(
     (job): Case => ({
       alert: "ExporterAbsent",
       at: "1h",
-      fires: scrapedJobs(["edge", "kafka", "node", "postgres", "redis"].filter((one) => one !== job)),
-      stays: scrapedJobs(["edge", "kafka", "node", "postgres", "redis"]),
+      fires: scrapedJobs(exporterJobs.filter((one) => one !== job)),
+      stays: scrapedJobs(exporterJobs),
     }),
   ),
   {

@@ -73,11 +73,12 @@ const idleServices: Series = {
   'nodejs_eventloop_lag_p99_seconds{instance="images"}': `0.02x699 0.6x1 0.02x${day}`,
 };
 
+/** Jobs of exporters that a whole deployment scrapes. */
+export const exporterJobs = ["edge", "kafka", "node", "postgres", "redis"];
+
 /** Series of exporters for engines and disks that have room. */
 const idleEngines: Series = {
-  ...Object.fromEntries(
-    ["edge", "kafka", "node", "postgres", "redis"].map((job) => [`up{job="${job}",instance="a"}`, all(1)]),
-  ),
+  ...Object.fromEntries(exporterJobs.map((job) => [`up{job="${job}",instance="a"}`, all(1)])),
   'pg_up{job="postgres",instance="a"}': all(1),
   'redis_up{job="redis",instance="a"}': all(1),
   'kafka_brokers{job="kafka",instance="a"}': all(3),

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import type { IncomingMessage } from "node:http";
-import { AppError } from "@signalbox/core";
+import { badRequest } from "./bad-request.ts";
 
 /** The verified digest algorithms; others are ignored (RFC 9530 §5). */
 const algorithms = { "sha-256": "sha256", "sha-512": "sha512" } as const;
@@ -36,7 +36,8 @@ export function createDigestCheck(request: IncomingMessage, headers: readonly Di
     update: (chunk) => hashes.forEach((hash) => void hash.update(chunk)),
     verify() {
       for (const [index, { header, digest }] of expected.entries()) {
-        if (hashes[index]?.digest("base64") !== digest) throw refused(header, "The digest does not match the body.");
+        if (hashes[index]?.digest("base64") !== digest)
+          throw badRequest(header, "invalid", "The digest does not match the body.");
       }
     },
   };
@@ -48,11 +49,8 @@ function digestsIn(header: DigestHeader, value: string | string[] | undefined) {
     .split(",")
     .flatMap((member) => {
       const [, algorithm = "", digest = ""] = /^\s*([a-z0-9-]+)=:([A-Za-z0-9+/]+={0,2}):\s*$/.exec(member) ?? [];
-      if (algorithm === "") throw refused(header, "Must have the form algorithm=:digest in base64:, as in RFC 9530.");
+      if (algorithm === "")
+        throw badRequest(header, "invalid", "Must have the form algorithm=:digest in base64:, as in RFC 9530.");
       return algorithm === "sha-256" || algorithm === "sha-512" ? ([{ header, algorithm, digest }] as const) : [];
     });
-}
-
-function refused(field: string, message: string): AppError {
-  return new AppError("invalid_request", message, { details: [{ field, code: "invalid", message }] });
 }

@@ -1,7 +1,8 @@
 import type { IncomingMessage } from "node:http";
 import type { Readable } from "node:stream";
 import { Busboy, type BusboyHeaders, type BusboyInstance } from "@fastify/busboy";
-import { AppError, type DetailCode, KiB } from "@signalbox/core";
+import { AppError, KiB } from "@signalbox/core";
+import { badRequest } from "./bad-request.ts";
 import { expectDigest } from "./digest-check.ts";
 import type { ArrivedFile, StagedFile, StagingArea } from "./staging-area.ts";
 import { boundaryOf, TransportPadding } from "./transport-padding.ts";
@@ -137,7 +138,3 @@ function openParser({ headers }: IncomingMessage): readonly [BusboyInstance, Tra
 /** Takes `file` for a file also without a name, which is optional (RFC 7578 §4.2). */
 const isPartAFile = (part?: string, type?: string, filename?: string): boolean =>
   part === "file" || filename !== undefined || type === "application/octet-stream";
-
-function badRequest(field: string, code: DetailCode, message: string): AppError {
-  return new AppError("invalid_request", message, { details: [{ field, code, message }] });
-}

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import type { Readable } from "node:stream";
 import { AppError } from "@signalbox/core";
 import type { Logger } from "@signalbox/runtime";
+import { badRequest } from "./bad-request.ts";
 import type { DigestCheck } from "./digest-check.ts";
 import { asDiskFailure } from "./staging-area.ts";
 import type { Checksum } from "./tus.ts";
@@ -162,6 +163,5 @@ export function progressHeaders(sizeBytes: number, received: number): Record<str
 export function uploadOffsetIn(headers: IncomingHttpHeaders): number {
   const given = String(headers["upload-offset"] ?? "");
   if (/^\d{1,10}$/.test(given)) return Number(given);
-  const message = "Must be the number of bytes before this chunk.";
-  throw new AppError("invalid_request", message, { details: [{ field: "upload-offset", code: "required", message }] });
+  throw badRequest("upload-offset", "required", "Must be the number of bytes before this chunk.");
 }

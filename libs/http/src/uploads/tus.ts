@@ -1,7 +1,7 @@
 import { isUtf8 } from "node:buffer";
 import { createHash } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
-import { AppError } from "@signalbox/core";
+import { badRequest } from "./bad-request.ts";
 
 /** The version of tus (https://tus.io/protocols/resumable-upload). */
 export const tusVersion = "1.0.0";
@@ -48,7 +48,7 @@ export const speaksTus = (headers: IncomingHttpHeaders): boolean => headers["tus
 export function uploadLengthIn(headers: IncomingHttpHeaders): number {
   const given = String(headers["upload-length"] ?? "");
   if (/^\d{1,15}$/.test(given)) return Number(given);
-  throw refused("upload-length", "Must be the number of bytes of the file.");
+  throw badRequest("upload-length", "invalid", "Must be the number of bytes of the file.");
 }
 
 /**
@@ -60,10 +60,10 @@ export function uploadMetadataIn(header: string): Map<string, string> {
   for (const pair of header.trim() === "" ? [] : header.split(",")) {
     const [, key = "", value = ""] = /^\s*([\x21-\x2b\x2d-\x7e]+)(?: +([A-Za-z0-9+/]*={0,2}))?\s*$/.exec(pair) ?? [];
     if (key === "" || metadata.has(key)) {
-      throw refused("upload-metadata", "Must be a list of unique keys, each with its value in base64.");
+      throw badRequest("upload-metadata", "invalid", "Must be a list of unique keys, each with its value in base64.");
     }
     const bytes = Buffer.from(value, "base64");
-    if (!isUtf8(bytes)) throw refused("upload-metadata", `The value of ${key} must be text in UTF-8.`);
+    if (!isUtf8(bytes)) throw badRequest("upload-metadata", "invalid", `The value of ${key} must be text in UTF-8.`);
     metadata.set(key, bytes.toString());
   }
   return metadata;
@@ -84,12 +84,12 @@ export function uploadChecksumIn(headers: IncomingHttpHeaders): Checksum | null 
   if (given === undefined) return null;
   const [, algorithm = "", sum] = /^([a-z0-9]+) +([A-Za-z0-9+/]+={0,2})$/.exec(String(given)) ?? [];
   if (!checksums.has(algorithm)) {
-    throw refused("upload-checksum", `Must be one of ${[...checksums].join(", ")}, with the checksum in base64.`);
+    throw badRequest(
+      "upload-checksum",
+      "invalid",
+      `Must be one of ${[...checksums].join(", ")}, with the checksum in base64.`,
+    );
   }
   const hash = createHash(algorithm);
   return { update: (chunk) => void hash.update(chunk), matches: () => hash.digest("base64") === sum };
-}
-
-function refused(field: string, message: string): AppError {
-  return new AppError("invalid_request", message, { details: [{ field, code: "invalid", message }] });
 }

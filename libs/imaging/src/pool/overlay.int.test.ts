@@ -145,7 +145,7 @@ test("a HEIC is an overlay too", async () => {
   assert.notDeepEqual(at(50, 40), [255, 255, 255, 255]);
 });
 
-test("round corners cut the overlay, and a margin of the image lies around it", async () => {
+test("round corners cut the overlay, which stays off a margin of the image", async () => {
   const look = { round: 20, pad: 5, background: "00ff00" } as const;
   const { at, width } = await laid(await white(), await square(20, "#ff0000"), { width: 100 }, look);
   assert.equal(width, 110);

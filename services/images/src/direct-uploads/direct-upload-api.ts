@@ -8,6 +8,7 @@ import {
   progressHeaders,
   tusPieceType,
   uploadChecksumIn,
+  uploadMetadataIn,
   uploadOffsetIn,
 } from "@signalbox/http/uploads";
 import { type Edges, edgesOf, type Flow, operation, record, runFlow } from "@signalbox/service";
@@ -50,7 +51,23 @@ const refusedEnded = ({ status }: { readonly status: string }): Refusal => ({
   code: "conflict",
   message: `The upload is ${status}. Start another one.`,
 });
-const imageDeleted = { code: "not_found", message: "The image of this upload was deleted." } as const;
+
+function refusedCompletion(result: Exclude<Completed, { readonly outcome: "completed" }>): Refusal {
+  switch (result.outcome) {
+    case "switched-off":
+      return switchedOff;
+    case "missing":
+      return refusedMissing;
+    case "limit-reached":
+      return accountFull(result);
+    case "image-deleted":
+      return { code: "not_found", message: "The image of this upload was deleted." };
+    case "ended":
+      return refusedEnded(result);
+    case "refused":
+      return result.refusal;
+  }
+}
 
 const viewNewUpload = viewOf(NewUploadView, (_: DirectUpload & SendingTerms) => ({}));
 const viewUpload = viewOf(UploadView, (upload: DirectUpload, received: number, now: Date) => ({
@@ -176,12 +193,12 @@ function completion(service: ImagesService) {
       input: CompletionBody,
       act: ({ params, input, ...flow }) => completeUpload(service, flow, params.upload_id, input),
       refusals: {
-        "switched-off": switchedOff,
-        missing: refusedMissing,
-        "limit-reached": accountFull,
-        "image-deleted": imageDeleted,
-        ended: refusedEnded,
-        refused: ({ refusal }) => refusal,
+        "switched-off": refusedCompletion,
+        missing: refusedCompletion,
+        "limit-reached": refusedCompletion,
+        "image-deleted": refusedCompletion,
+        ended: refusedCompletion,
+        refused: refusedCompletion,
       },
       rest: {
         post: `${one}/complete`,
@@ -237,26 +254,11 @@ function completeTusUpload(
   { id, sizeBytes }: DirectUpload,
   metadata: string,
 ): Promise<HttpResponse> {
-  const complete = (flow: Flow) => completeUpload(service, flow, id, imageFieldsOf(metadata));
+  const complete = (flow: Flow) => completeUpload(service, flow, id, imageFieldsOf(uploadMetadataIn(metadata)));
   return runFlow(input, complete, (result: Completed) => {
-    switch (result.outcome) {
-      case "completed": {
-        const path = `/images/${result.image.id}`;
-        return noContent({ headers: { ...progressHeaders(sizeBytes, sizeBytes), "Content-Location": path } });
-      }
-      case "switched-off":
-        return refusedWith(switchedOff);
-      case "missing":
-        return refusedWith(refusedMissing);
-      case "image-deleted":
-        return refusedWith(imageDeleted);
-      case "limit-reached":
-        return refusedWith(accountFull(result));
-      case "ended":
-        return refusedWith(refusedEnded(result));
-      case "refused":
-        return refusedWith(result.refusal);
-    }
+    if (result.outcome !== "completed") return refusedWith(refusedCompletion(result));
+    const path = `/images/${result.image.id}`;
+    return noContent({ headers: { ...progressHeaders(sizeBytes, sizeBytes), "Content-Location": path } });
   });
 }
 

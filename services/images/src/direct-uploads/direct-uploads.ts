@@ -92,7 +92,7 @@ async function noRoom(
   return null;
 }
 
-/** Where an upload is: received bytes, none once it has ended, and the offset that its client continues from. */
+/** The progress of an upload: its received bytes, 0 once it has ended, and the offset at which its client continues. */
 export interface Progress {
   readonly upload: DirectUpload;
   readonly received: number;

@@ -30,7 +30,7 @@ export const tusAnnouncements: BodyForms = {
 /** Clients have several names for the same metadata. A wrong field of the image is refused before a byte is sent. */
 function announcedBy(sizeBytes: number, metadata: string) {
   const given = uploadMetadataIn(metadata);
-  imageFieldsOf(metadata);
+  imageFieldsOf(given);
   return {
     filename: cleanFilename(given.get("filename") ?? given.get("name") ?? ""),
     mime_type: given.get("filetype") ?? given.get("type") ?? "",
@@ -41,7 +41,7 @@ function announcedBy(sizeBytes: number, metadata: string) {
 }
 
 /** Reads the fields of the image from metadata. Others are the client's own. */
-export function imageFieldsOf(metadata: string): NewImageFields {
-  const given = [...uploadMetadataIn(metadata)].filter(([name]) => Object.hasOwn(NewImageFields.shape, name));
+export function imageFieldsOf(metadata: ReadonlyMap<string, string>): NewImageFields {
+  const given = [...metadata].filter(([name]) => Object.hasOwn(NewImageFields.shape, name));
   return readUploadFields(new Map(given.map(([name, value]) => [name, [value]])), "The metadata are not valid.");
 }

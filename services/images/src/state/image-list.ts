@@ -67,11 +67,13 @@ export function listStatement(columns: string, accountId: string, { after, limit
   const { text, tag, visibility, mimeType, status, createdAfter, createdBefore, sort = "-created_at" } = filter;
   const values: unknown[] = [];
   const place = (value: unknown): string => `$${values.push(value)}`;
+  // The first value: the columns may name the account too.
+  const owner = place(accountId);
   const column = columnOf(sort);
   const [sign, direction] = sort.startsWith("-") ? ["<", "desc"] : [">", "asc"];
   const pattern = text === undefined ? null : place(containing(text));
   const conditions = [
-    `account_id = ${place(accountId)}`,
+    `account_id = ${owner}`,
     visibility !== undefined && `visibility = ${place(visibility)}`,
     mimeType !== undefined && `mime_type = ${place(mimeType)}`,
     status !== undefined && `status = ${place(status)}`,

@@ -22,20 +22,19 @@ const changing = [
 const saveImage = images.update(...changing);
 const saveIssued = images.update(...changing, "renderDueAt");
 
-/** The columns of a record, with the versions of its owner's transformations. */
-const shown = `${images.columns}, coalesce((select jsonb_object_agg(name, version) from transformations
-    where transformations.account_id = images.account_id), '{}') as transformations`;
-const select = `select ${shown} from images`;
+/** The columns of a record, with the versions of its owner's transformations, which a named account has read once. */
+const shown = (accountId = "images.account_id") =>
+  `${images.columns}, coalesce((select jsonb_object_agg(name, version) from transformations
+    where transformations.account_id = ${accountId}), '{}') as transformations`;
+const select = `select ${shown()} from images`;
+const selectOf = `select ${shown("$1")} from images where account_id = $1`;
 const statements = {
   find: sql("image.find", `${select} where id = $1`),
-  findOwnMany: sql("image.find-own-many", `${select} where account_id = $1 and id = any($2)`),
-  findOfOriginal: sql(
-    "image.find-of-original",
-    `${select} where account_id = $1 and sha256 = $2 order by created_at desc limit 1`,
-  ),
+  findOwnMany: sql("image.find-own-many", `${selectOf} and id = any($2)`),
+  findOfOriginal: sql("image.find-of-original", `${selectOf} and sha256 = $2 order by created_at desc limit 1`),
   lock: sql("image.lock", `${select} where id = $1 for update`),
-  lockOwnMany: sql("image.lock-own-many", `${select} where account_id = $1 and id = any($2) order by id for update`),
-  lockSome: sql("image.lock-some-of-account", `${select} where account_id = $1 order by id limit $2 for update`),
+  lockOwnMany: sql("image.lock-own-many", `${selectOf} and id = any($2) order by id for update`),
+  lockSome: sql("image.lock-some-of-account", `${selectOf} order by id limit $2 for update`),
   lockLost: sql(
     "image.lock-lost",
     `${select} where status = 'processing' and render_due_at <= statement_timestamp()
@@ -91,7 +90,7 @@ export class ImageStore {
   }
 
   async list(accountId: string, range: ListRange, filter: ImageFilter = {}): Promise<ListedImage[]> {
-    const { statement, values } = listStatement(shown, accountId, range, filter);
+    const { statement, values } = listStatement(shown("$1"), accountId, range, filter);
     const found = await all(this.#pool, statement, values);
     return found.map((image) => listedImage(image, filter.sort ?? "-created_at"));
   }
